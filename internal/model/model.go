@@ -1,0 +1,138 @@
+// Package model is the contract between jig and a language model: one method that streams one
+// reply. The dialects live in sub-packages; whatever cuts across them (retry, record, cost) wraps
+// a Model. Nothing here knows a tool or a session.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"jig/internal/msg"
+)
+
+// Model streams one reply. tell gets what arrives while it arrives, for people to look at; the
+// whole reply is the return value. On an error the reply holds what had come, and none of its
+// calls may be run. Stream returns soon after ctx ends, with ctx's error.
+type Model interface {
+	Stream(ctx context.Context, r Request, tell func(Delta)) (Reply, error)
+}
+
+// Request is everything a dialect needs to make one request. It does not change it.
+type Request struct {
+	Model     string
+	System    string // "" sends none
+	Tools     []Tool // in the order they are sent
+	Messages  []msg.Message
+	MaxOutput int    // tokens; 0 leaves it to the dialect
+	Reasoning string // none, minimal, low, medium, high, xhigh, max; "" leaves it to the provider
+
+	Temperature, TopP *float64 // nil leaves it to the provider
+}
+
+// Tool is what a model is told of a tool.
+type Tool struct {
+	Name, Doc string
+	Input     json.RawMessage // a JSON Schema of type object
+}
+
+// Delta is a glimpse of a reply that is still coming. Reset says that what was told so far is void,
+// because the request is made again.
+type Delta struct {
+	Text, Reasoning string
+	Call            string // the name of a tool whose arguments are coming
+	Reset           bool
+}
+
+// Reply is one whole answer.
+type Reply struct {
+	Blocks msg.Blocks // Call blocks have Given, Name and Args; their ID is the session's to give
+	Usage  msg.Usage  // zero when the provider reported none
+	Stop   Stop
+}
+
+// Stop says why a reply ended.
+type Stop string
+
+// Why a reply ended. A reply that was cut may end in the middle of a call's arguments.
+const (
+	StopEnd     Stop = "end"     // the model had said all it wanted
+	StopCalls   Stop = "calls"   // it waits for the results of its calls
+	StopLength  Stop = "length"  // the output limit cut it
+	StopRefusal Stop = "refusal" // the provider or the model declined to answer
+)
+
+// Kind sorts what can go wrong at a provider by what can be done about it.
+type Kind string
+
+// The kinds of failure.
+const (
+	KindAuth     Kind = "auth"     // the key is missing, wrong or not allowed
+	KindRequest  Kind = "request"  // the provider refuses this request; sending it again is no use
+	KindOverflow Kind = "overflow" // the conversation is too long for the model
+	KindQuota    Kind = "quota"    // the account has nothing left; waiting is no use
+	KindLimit    Kind = "limit"    // too many requests for now
+	KindServer   Kind = "server"   // the provider is overloaded or broken
+	KindNetwork  Kind = "network"  // no answer came, or it broke off
+	KindProtocol Kind = "protocol" // the answer is not what the dialect promises
+)
+
+// Error is a failed request, in words for a person: what happened, where, what to do.
+type Error struct {
+	Kind   Kind
+	Status int           // HTTP status, 0 when there was none
+	After  time.Duration // how long the provider asks to wait, 0 when it does not say
+	Text   string        // one line
+	Cause  error         // may be nil
+}
+
+func (e *Error) Error() string { return e.Text }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an Error of a kind; a final %w argument is not supported, set Cause instead.
+func Errorf(k Kind, format string, a ...any) *Error {
+	return &Error{Kind: k, Text: fmt.Sprintf(format, a...)}
+}
+
+// KindOf is an error's kind, "" when it is not an Error.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
+// WireIDs chooses the id under which each call crosses the wire: the provider's own where it gave
+// one that is well-formed and not yet taken in this conversation, ours otherwise. Some compatible
+// servers only accept ids of their own making, and others repeat them; this serves both. The
+// choice depends on the messages before a call alone, so it is stable from request to request.
+func WireIDs(messages []msg.Message) map[string]string {
+	out, taken := map[string]string{}, map[string]bool{}
+	for _, m := range messages {
+		for _, c := range m.Blocks.Calls() {
+			id := c.Given
+			if !plainID(id) || taken[id] {
+				id = c.ID
+			}
+			taken[id] = true
+			out[c.ID] = id
+		}
+	}
+	return out
+}
+
+func plainID(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
