@@ -1,0 +1,92 @@
+package proto
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Encode writes a fact as one JSON object without a newline. Its "type" comes first, then its
+// number.
+func Encode(seq uint64, f Fact) ([]byte, error) {
+	name, err := name(f)
+	if err != nil {
+		return nil, err
+	}
+	body, err := marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Appendf(nil, `{"type":%q,"seq":%d`, name, seq)
+	if len(body) > 2 {
+		head = append(head, ',')
+	}
+	return append(head, body[1:]...), nil
+}
+
+// Decode reads what Encode wrote.
+func Decode(data []byte) (uint64, Fact, error) {
+	var head struct {
+		Type string `json:"type"`
+		Seq  uint64 `json:"seq"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return 0, nil, err
+	}
+	var f Fact
+	var err error
+	switch head.Type {
+	case "began":
+		f, err = read[Began](data)
+	case "said":
+		f, err = read[Said](data)
+	case "opened":
+		f, err = read[Opened](data)
+	case "asked":
+		f, err = read[Asked](data)
+	case "answered":
+		f, err = read[Answered](data)
+	case "closed":
+		f, err = read[Closed](data)
+	case "ended":
+		f, err = read[Ended](data)
+	default:
+		err = fmt.Errorf("proto: unknown fact %q", head.Type)
+	}
+	return head.Seq, f, err
+}
+
+func read[T Fact](data []byte) (Fact, error) {
+	var v T
+	err := json.Unmarshal(data, &v)
+	return v, err
+}
+
+func name(f Fact) (string, error) {
+	switch f.(type) {
+	case Began:
+		return "began", nil
+	case Said:
+		return "said", nil
+	case Opened:
+		return "opened", nil
+	case Asked:
+		return "asked", nil
+	case Answered:
+		return "answered", nil
+	case Closed:
+		return "closed", nil
+	case Ended:
+		return "ended", nil
+	}
+	return "", fmt.Errorf("proto: a fact of type %T cannot be written", f)
+}
+
+// marshal leaves <, > and & as they are: the lines are for people, too.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,166 @@
+// Package proto is what crosses the line between a session and whoever shows or drives it: facts,
+// which are logged and numbered; the now, which is only the present value of a few keys; and
+// commands. It is plain data and knows no tool's name and no provider.
+package proto
+
+import (
+	"context"
+	"iter"
+
+	"jig/internal/msg"
+	"jig/internal/tool"
+)
+
+// Fact is something that happened to a session. Facts are stored in order, numbered from 1, and
+// never changed or dropped; what a session is follows from them alone.
+type Fact interface{ fact() }
+
+// Began opens a session, or says that what it runs on has changed.
+type Began struct {
+	Agent    string   `json:"agent"`
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Root     string   `json:"root"` // the project root
+	Tools    []string `json:"tools,omitempty"`
+}
+
+// Said is a message, of a person, of the model, or a notice of something that ended meanwhile.
+type Said struct {
+	Message msg.Message `json:"message"`
+	Notice  string      `json:"notice,omitempty"` // for a notice: the call that caused it
+	Round   int         `json:"round,omitempty"`  // for a reply: which request of the turn, from 1
+	Usage   *msg.Usage  `json:"usage,omitempty"`  // for a reply: nil when none was reported
+	Stop    string      `json:"stop,omitempty"`   // for a reply: why it ended
+}
+
+// Opened says that a call is being dealt with. Its plan is what people were or will be shown.
+type Opened struct {
+	Call string    `json:"call"`
+	Tool string    `json:"tool"`
+	Show tool.Show `json:"show"`
+	Plan tool.Plan `json:"plan"`
+}
+
+// Asked is a question to people, open until it is answered.
+type Asked struct {
+	Call     string        `json:"call"`
+	Question tool.Question `json:"question"`
+}
+
+// Choice is an answer to a question.
+type Choice string
+
+// The answers a person may give.
+const (
+	Once    Choice = "once"
+	Session Choice = "session"
+	Deny    Choice = "deny"
+)
+
+// Answered ends a question. By names who answered; the first answer wins.
+type Answered struct {
+	Call   string `json:"call"`
+	By     string `json:"by"`
+	Choice Choice `json:"choice"`
+}
+
+// Closed ends a call with the one result it gets. Cause is what went wrong inside jig, for the log;
+// no model reads it.
+type Closed struct {
+	Call   string      `json:"call"`
+	Result tool.Result `json:"result"`
+	Cause  string      `json:"cause,omitempty"`
+}
+
+// Why says how a turn ended.
+type Why string
+
+// How a turn may end.
+const (
+	Done        Why = "done"
+	Interrupted Why = "interrupted"
+	Failed      Why = "failed"
+)
+
+// Ended ends a turn. Error is one line for a person, "" when all went well.
+type Ended struct {
+	Why    Why    `json:"why"`
+	Error  string `json:"error,omitempty"`
+	Rounds int    `json:"rounds"`
+}
+
+func (Began) fact()    {}
+func (Said) fact()     {}
+func (Opened) fact()   {}
+func (Asked) fact()    {}
+func (Answered) fact() {}
+func (Closed) fact()   {}
+func (Ended) fact()    {}
+
+// Event is a fact with its number or, with Seq 0, the present value of one key of the now. A nil
+// Now means that the key is gone. Values are whole, never increments: a slow reader gets the newest.
+type Event struct {
+	Seq  uint64
+	Fact Fact
+	Key  string
+	Now  any
+}
+
+// The keys of the now.
+const (
+	KeyReply = "reply" // Writing: the reply that is coming
+	KeyCall  = "call/" // + call id; tool.Card: a call's progress
+)
+
+// Writing is a reply so far.
+type Writing struct {
+	Text      string `json:"text,omitempty"`
+	Reasoning string `json:"reasoning,omitempty"`
+	Call      string `json:"call,omitempty"` // the tool whose arguments are coming
+}
+
+// Command is what a client asks of a session.
+type Command interface{ command() }
+
+// When says at which point a message lands.
+type When string
+
+// A message typed during a turn lands at the next round boundary or waits for the turn's end. With
+// no turn running both start one.
+const (
+	Boundary When = "boundary"
+	AtEnd    When = "end"
+)
+
+// Submit is a person's message.
+type Submit struct {
+	Text string `json:"text"`
+	When When   `json:"when,omitempty"` // "" is Boundary
+}
+
+// Esc ends the innermost thing that runs: the calls, else the turn.
+type Esc struct{}
+
+// Stop ends the whole turn.
+type Stop struct{}
+
+// Answer answers the question about a call. The first answer wins; a later one is an error.
+type Answer struct {
+	Call   string `json:"call"`
+	By     string `json:"by"`
+	Choice Choice `json:"choice"`
+}
+
+func (Submit) command() {}
+func (Esc) command()    {}
+func (Stop) command()   {}
+func (Answer) command() {}
+
+// Host is what a client needs of the host, in one process and over a wire alike.
+type Host interface {
+	// Do carries out a command. An error says, for a person, why it could not.
+	Do(ctx context.Context, session string, c Command) error
+	// Watch yields the facts after a number and the newest value of each key of the now, until ctx
+	// ends or the session is closed. Attaching and reconnecting are this one call.
+	Watch(ctx context.Context, session string, after uint64) iter.Seq[Event]
+}

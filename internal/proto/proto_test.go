@@ -1,0 +1,48 @@
+package proto_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"jig/internal/msg"
+	"jig/internal/proto"
+	"jig/internal/tool"
+)
+
+var every = []proto.Fact{
+	proto.Began{Agent: "coder", Provider: "p", Model: "m", Root: "/r", Tools: []string{"grep"}},
+	proto.Said{Message: msg.Say(msg.User, "a < b")},
+	proto.Said{Message: msg.Message{Role: msg.Assistant, Blocks: msg.Blocks{msg.Call{ID: "call00001", Name: "grep", Args: "{"}}}, Round: 1, Usage: &msg.Usage{Input: 3}, Stop: "calls"},
+	proto.Opened{Call: "call00001", Tool: "grep", Show: tool.Group, Plan: tool.Plan{Title: "[grep x]", Ask: &tool.Question{Scope: "grep"}}},
+	proto.Asked{Call: "call00001", Question: tool.Question{Text: "may it?", Card: &tool.Card{Kind: tool.CardDiff, Text: "+x", Added: 1}}},
+	proto.Answered{Call: "call00001", By: "terminal", Choice: proto.Once},
+	proto.Closed{Call: "call00001", Result: tool.Result{Blocks: msg.Blocks{msg.Text{Text: "ok"}}, Failed: true}, Cause: "panic"},
+	proto.Ended{Why: proto.Done, Rounds: 2},
+}
+
+func TestEveryFactSurvivesWritingAndReading(t *testing.T) {
+	for i, f := range every {
+		b, err := proto.Encode(uint64(i+1), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(string(b), "\n") || !strings.HasPrefix(string(b), `{"type":"`) {
+			t.Errorf("not one line with its type first: %s", b)
+		}
+		seq, got, err := proto.Decode(b)
+		if err != nil || seq != uint64(i+1) {
+			t.Fatalf("%s: seq %d, %v", b, seq, err)
+		}
+		if d := cmp.Diff(f, got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestUnknownFactIsAnError(t *testing.T) {
+	if _, _, err := proto.Decode([]byte(`{"type":"wished","seq":1}`)); err == nil {
+		t.Error("a fact nobody knows was read")
+	}
+}
