@@ -136,3 +136,35 @@ func plainID(s string) bool {
 	}
 	return true
 }
+
+// NoOutput stands for a tool's empty result: providers refuse an empty text.
+const NoOutput = "(no output)"
+
+// WireName makes the name of a call fit to be sent back: a model may have invented one that its
+// provider would refuse to read again. Names of real tools pass unchanged.
+func WireName(name string) string {
+	b := []byte(name)
+	if len(b) > 64 {
+		b = b[:64]
+	}
+	for i := range b {
+		if !plainID(string(b[i])) {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 {
+		return "unnamed"
+	}
+	return string(b)
+}
+
+// WireArgs makes the arguments of a call fit to be sent back: a JSON object as the model wrote it,
+// or {} in place of anything else, because one malformed call would make every later request fail.
+// The call's result has told the model what was wrong.
+func WireArgs(args string) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
+		return "{}"
+	}
+	return args
+}

@@ -1,0 +1,192 @@
+// Package endpoint is the HTTP side of a model dialect: joining a base URL, sending one JSON
+// request, handing out its streamed answer, and turning whatever goes wrong into one line a person
+// can act on. It knows no dialect's bodies, and it never sends a request twice.
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"jig/internal/model"
+)
+
+// Options say where a provider is and how to talk to it.
+type Options struct {
+	// Provider is the name the provider has in the configuration. It is compared with the author
+	// of a message to decide whether its reasoning may be sent back.
+	Provider string
+	// URL is the base URL: without a path it gets the dialect's version path, with one it is used
+	// as it is. "" is the vendor's own.
+	URL string
+	// Key is the secret. "" sends none, which is right for a server on the own machine.
+	Key string
+	// Headers are sent with every request and win over the dialect's own.
+	Headers map[string]string
+	// Proxy chooses the proxy of a request; nil uses none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Transport replaces the built-in one; Proxy is then its own affair.
+	Transport http.RoundTripper
+}
+
+// Vendor is what a dialect knows of its own service.
+type Vendor struct {
+	Base    string // the base URL when none is configured
+	Version string // the version path, as in /v1
+	Path    string // the path of the request under it
+	KeyEnv  string // the environment variable people keep the key in, for hints
+}
+
+// Client sends one kind of request to one address.
+type Client struct {
+	url     *url.URL
+	err     error // why the base URL cannot be used
+	vendor  Vendor
+	headers map[string]string
+	secrets []string
+	http    *http.Client
+	own     *http.Transport
+}
+
+// connectTimeout bounds reaching the server; the answer may take as long as it likes, because a
+// local model can need minutes to read a long conversation.
+const connectTimeout = 20 * time.Second
+
+// New makes a client. auth are the dialect's headers, the key among them. A base URL that cannot
+// be used is reported by Post, so that building a model cannot fail.
+func New(v Vendor, o Options, auth map[string]string) *Client {
+	c := &Client{vendor: v, headers: map[string]string{}}
+	for k, s := range auth {
+		c.headers[http.CanonicalHeaderKey(k)] = s
+	}
+	for k, s := range o.Headers {
+		c.headers[http.CanonicalHeaderKey(k)] = s
+	}
+	c.secrets = secrets(o)
+	base := o.URL
+	if base == "" {
+		base = v.Base
+	}
+	c.url, c.err = Join(base, v.Version, v.Path)
+	transport := o.Transport
+	if transport == nil {
+		c.own = &http.Transport{
+			Proxy:               o.Proxy,
+			DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout: connectTimeout,
+			ForceAttemptHTTP2:   true,
+			IdleConnTimeout:     90 * time.Second,
+			// A compressed stream is held back by the compressor.
+			DisableCompression: true,
+		}
+		transport = c.own
+	}
+	c.http = &http.Client{
+		Transport: transport,
+		// Following would hand the key to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// Close gives up the idle connections.
+func (c *Client) Close() error {
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+	return nil
+}
+
+// Host is the host the requests go to, "" when the URL cannot be used.
+func (c *Client) Host() string {
+	if c.url == nil {
+		return ""
+	}
+	return c.url.Hostname()
+}
+
+// Join makes the address of a request from a base URL: a base without a path gets the version
+// path, one with a path is used as it is, trailing slashes do not matter, a query is kept.
+func Join(base, version, path string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, model.Errorf(model.KindRequest, "%q is not a base URL; it needs the form https://host or https://host/path", shown(base))
+	}
+	p := strings.TrimRight(u.Path, "/")
+	if p == "" {
+		p = version
+	}
+	u.Path, u.RawPath, u.Fragment, u.RawFragment = p+path, "", "", ""
+	return u, nil
+}
+
+// shown is a base URL that does not parse, without what might be a secret in it.
+func shown(base string) string {
+	base, _, _ = strings.Cut(base, "?")
+	if at := strings.LastIndexByte(base, '@'); at >= 0 {
+		base = "…" + base[at:]
+	}
+	return base
+}
+
+// Post sends body and returns the answer when its status is 200; the caller closes its body.
+// Every other outcome is an error: ctx's own when ctx ended, else a *model.Error.
+func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, c.Broken(ctx, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", "jig")
+	for k, s := range c.headers {
+		req.Header.Set(k, s)
+	}
+	if h, ok := c.headers["Host"]; ok {
+		req.Host = h
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.Broken(ctx, err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, c.Refused(res, text)
+}
+
+const maxErrorBody = 1 << 20
+
+// IsStream says whether an answer is an event stream. Servers that leave the type out are believed
+// to send what was asked for.
+func IsStream(res *http.Response) bool {
+	t, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return err != nil || t == "text/event-stream" || t == "application/octet-stream" || t == "text/plain"
+}
+
+// ReadWhole reads an answer that is not a stream. It is bounded, because it may come from anywhere.
+func (c *Client) ReadWhole(ctx context.Context, res *http.Response) ([]byte, error) {
+	const limit = 64 << 20
+	b, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err != nil {
+		return nil, c.Broken(ctx, err)
+	}
+	if len(b) > limit {
+		return nil, c.Errorf(model.KindProtocol, "%s sent more than %d MiB in one answer", c.Host(), limit>>20)
+	}
+	return b, nil
+}

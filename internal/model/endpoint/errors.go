@@ -1,0 +1,308 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"jig/internal/model"
+)
+
+// Errorf makes a *model.Error whose text holds no secret and is one line.
+func (c *Client) Errorf(k model.Kind, format string, a ...any) *model.Error {
+	return model.Errorf(k, "%s", c.clean(fmt.Sprintf(format, a...)))
+}
+
+// Broken is the error for a connection that could not be made or broke off. When ctx has ended
+// that is the reason, whatever the transport says.
+func (c *Client) Broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := c.Errorf(model.KindNetwork, "%s", c.brokenText(err))
+	e.Cause = err
+	return e
+}
+
+func (c *Client) brokenText(err error) string {
+	where := c.url.Host
+	var dns *net.DNSError
+	var op *net.OpError
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the host name %s cannot be resolved; check the provider's url and the network", dns.Name)
+	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err))
+	case errors.As(err, &record):
+		return fmt.Sprintf("%s does not speak TLS; does the provider's url need http:// instead of https://?", where)
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return fmt.Sprintf("no connection to the proxy on the way to %s: %v; check the proxy settings", where, innermost(err))
+	case errors.As(err, &op) && op.Op == "dial":
+		return fmt.Sprintf("no connection to %s: %v; is the server running and the provider's url right?", where, innermost(err))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s broke off its answer; try again", where)
+	}
+	return fmt.Sprintf("the connection to %s failed: %v; try again", where, innermost(err))
+}
+
+// innermost leaves out the layers that repeat the method and the URL, which may hold a secret.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+// Complaint is what a provider says of a request it refused, in whichever form it came.
+type Complaint struct {
+	Type, Code, Message string
+}
+
+// Complain reads an error body: {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …} and
+// lists of them. ok is false when it holds none.
+func Complain(body []byte) (Complaint, bool) {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' { // some gateways wrap it in a list
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+			body = list[0]
+		}
+	}
+	var top struct {
+		Error   json.RawMessage `json:"error"`
+		Message any             `json:"message"`
+		Detail  any             `json:"detail"`
+		Type    any             `json:"type"`
+		Code    any             `json:"code"`
+	}
+	if json.Unmarshal(body, &top) != nil {
+		return Complaint{}, false
+	}
+	if len(top.Error) > 0 && string(top.Error) != "null" {
+		var s string
+		if json.Unmarshal(top.Error, &s) == nil {
+			return Complaint{Message: first(s, text(top.Message))}, true
+		}
+		var e struct {
+			Type    any `json:"type"`
+			Code    any `json:"code"`
+			Message any `json:"message"`
+			Status  any `json:"status"`
+		}
+		_ = json.Unmarshal(top.Error, &e)
+		return Complaint{first(text(e.Type), text(e.Status)), text(e.Code), first(text(e.Message), string(top.Error))}, true
+	}
+	if m := first(text(top.Message), text(top.Detail)); m != "" {
+		return Complaint{text(top.Type), text(top.Code), m}, true
+	}
+	return Complaint{}, false
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+func first(s ...string) string {
+	for _, x := range s {
+		if x != "" {
+			return x
+		}
+	}
+	return ""
+}
+
+// Refused is the error for an answer with another status than 200.
+func (c *Client) Refused(res *http.Response, body []byte) *model.Error {
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
+		e := c.Errorf(model.KindRequest, "%s redirects to %s (%d); set the provider's url to where the service is",
+			c.place(), res.Header.Get("Location"), res.StatusCode)
+		e.Status = res.StatusCode
+		return e
+	}
+	p, ok := Complain(body)
+	if !ok {
+		p.Message = plain(body)
+	}
+	e := c.Complained(res.StatusCode, p)
+	e.After = retryAfter(res.Header, time.Now())
+	return e
+}
+
+// Complained sorts a provider's complaint and puts it into a sentence. status is 0 when it came
+// inside an answer that had begun well.
+func (c *Client) Complained(status int, p Complaint) *model.Error {
+	kind := kindOf(status, p)
+	said := p.Message
+	if said == "" {
+		said = first(p.Code, p.Type, http.StatusText(status), "no reason given")
+	}
+	num := ""
+	if status != 0 {
+		num = fmt.Sprintf(" (%d)", status)
+	}
+	var what, todo string
+	switch kind {
+	case model.KindAuth:
+		what, todo = "does not accept the key or what it is used for", "check "+c.vendor.KeyEnv+" or the provider's key"
+		if !c.hasKey() {
+			what, todo = "wants a key", "set "+c.vendor.KeyEnv+" or the provider's key"
+		}
+	case model.KindQuota:
+		what, todo = "says the account has nothing left", "check its plan and billing, or use another provider"
+	case model.KindLimit:
+		what, todo = "limits the rate of requests", "wait, then try again"
+	case model.KindOverflow:
+		what, todo = "finds the conversation too long", "shorten it or start a new one"
+	case model.KindServer:
+		what, todo = "is overloaded or broken", "try again later"
+	case model.KindProtocol:
+		what, todo = "sent an error that is none of the dialect's", "check the provider's url and type"
+	default:
+		what, todo = "refuses the request", ""
+		if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+			what, todo = "has nothing to answer this", "check the provider's url and the model's name"
+		}
+	}
+	line := fmt.Sprintf("%s %s%s: %s", c.place(), what, num, strings.TrimRight(said, ". \n"))
+	if todo != "" {
+		line += "; " + todo
+	}
+	e := c.Errorf(kind, "%s", line)
+	e.Status = status
+	return e
+}
+
+func (c *Client) hasKey() bool {
+	return c.headers["Authorization"] != "" || c.headers["X-Api-Key"] != ""
+}
+
+// place names the address that was called, without a query or a user in it: they may be secret.
+func (c *Client) place() string { return c.url.Scheme + "://" + c.url.Host + c.url.EscapedPath() }
+
+func kindOf(status int, p Complaint) model.Kind {
+	m, tags := strings.ToLower(p.Message), strings.ToLower(p.Type+" "+p.Code)
+	has := func(s string, words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(s, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case status == http.StatusPaymentRequired, has(tags, "insufficient_quota", "billing"), has(m, "credit balance is too low"):
+		return model.KindQuota
+	case status == http.StatusRequestEntityTooLarge, has(tags, "context_length_exceeded", "request_too_large", "exceed_context_size"),
+		has(m, "prompt is too long", "maximum context length", "context window", "exceeds the available context size"):
+		return model.KindOverflow
+	case status == http.StatusTooManyRequests, has(tags, "rate_limit"):
+		return model.KindLimit
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key"):
+		return model.KindAuth
+	case status >= 500, status == http.StatusRequestTimeout, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
+		return model.KindServer
+	case status == 0 && has(tags, "5"):
+		return model.KindServer
+	}
+	return model.KindRequest
+}
+
+// plain makes a body that is not the dialect's JSON fit for one line: a page's title, or its text.
+func plain(body []byte) string {
+	s := string(body)
+	low := strings.ToLower(s)
+	if !strings.Contains(low[:min(len(low), 1024)], "<html") && !strings.Contains(low[:min(len(low), 1024)], "<!doctype") {
+		return s
+	}
+	if a := strings.Index(low, "<title>"); a >= 0 {
+		if b := strings.Index(low[a:], "</title>"); b >= 0 && a+b <= len(s) {
+			return fmt.Sprintf("a web page titled %q", strings.TrimSpace(s[a+len("<title>"):a+b]))
+		}
+	}
+	return "a web page"
+}
+
+// NotStream is the error for an answer of status 200 that is neither a stream nor a whole reply.
+func (c *Client) NotStream(res *http.Response, body []byte) *model.Error {
+	if p, ok := Complain(body); ok {
+		return c.Complained(0, p)
+	}
+	said := plain(body)
+	if strings.TrimSpace(said) == "" {
+		said = "an empty body"
+	}
+	return c.Errorf(model.KindProtocol, "%s answered with %s, not with a model's reply: %s; check the provider's url",
+		c.place(), first(res.Header.Get("Content-Type"), "no content type"), said)
+}
+
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(min(ms, 1e9) * float64(time.Millisecond))
+	}
+	s := h.Get("Retry-After")
+	if secs, err := strconv.ParseFloat(s, 64); err == nil && secs > 0 {
+		return time.Duration(min(secs, 1e6) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(s); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}
+
+// secrets are the strings that must never be seen in a text: a provider may echo what it got.
+func secrets(o Options) []string {
+	var out []string
+	add := func(s string) {
+		if len(s) >= 6 {
+			out = append(out, s)
+		}
+	}
+	add(o.Key)
+	for _, v := range o.Headers {
+		add(v)
+		if _, cred, ok := strings.Cut(v, " "); ok { // Bearer …, Basic …
+			add(cred)
+		}
+	}
+	return out
+}
+
+// clean takes secrets out of a text and makes it one line of bounded length.
+func (c *Client) clean(s string) string {
+	for _, k := range c.secrets {
+		s = strings.ReplaceAll(s, k, "[secret]")
+	}
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	const most = 600
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	return s
+}

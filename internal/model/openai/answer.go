@@ -1,0 +1,214 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"jig/internal/model"
+	"jig/internal/msg"
+)
+
+// chunk is one piece of a streamed reply, or a whole reply that was not streamed.
+type chunk struct {
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index        int    `json:"index"`
+	Delta        *delta `json:"delta"`
+	Message      *delta `json:"message"`
+	FinishReason string `json:"finish_reason"`
+}
+
+type delta struct {
+	Content          prose      `json:"content"`
+	ReasoningContent string     `json:"reasoning_content"`
+	Reasoning        string     `json:"reasoning"`
+	Refusal          string     `json:"refusal"`
+	ToolCalls        []fragment `json:"tool_calls"`
+}
+
+// fragment is a piece of a tool call.
+type fragment struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+}
+
+// prose is a text that is normally a string; some servers send null or a list of parts.
+type prose string
+
+func (c *prose) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		var parts []struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(b, &parts); err != nil {
+			return err
+		}
+		for _, p := range parts {
+			*c += prose(p.Text)
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(c))
+}
+
+// arguments are JSON in a string; some servers send the JSON itself.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		*a = arguments(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(a))
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    *struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	Hit int `json:"prompt_cache_hit_tokens"`
+}
+
+// answer puts a reply together.
+type answer struct {
+	tell    func(model.Delta)
+	text    strings.Builder
+	refusal strings.Builder
+	think   strings.Builder
+	short   bool // the reasoning came as "reasoning", not "reasoning_content"
+	calls   []*open
+	finish  string
+	usage   msg.Usage
+}
+
+// open is a tool call that is still coming.
+type open struct {
+	index *int
+	id    string
+	name  string
+	args  strings.Builder
+}
+
+func (a *answer) add(c chunk) {
+	if u := c.Usage; u != nil {
+		a.usage = msg.Usage{Input: u.Prompt, Output: u.Completion, CacheRead: u.Hit}
+		if u.Details != nil {
+			a.usage.CacheRead = max(u.Hit, u.Details.Cached)
+			a.usage.CacheWrite = u.Details.Written
+		}
+	}
+	for _, ch := range c.Choices {
+		if ch.Index != 0 {
+			continue // only one was asked for
+		}
+		for _, d := range []*delta{ch.Delta, ch.Message} {
+			if d != nil {
+				a.delta(d)
+			}
+		}
+		if ch.FinishReason != "" {
+			a.finish = ch.FinishReason
+		}
+	}
+}
+
+func (a *answer) delta(d *delta) {
+	thought := d.ReasoningContent
+	if thought == "" && d.Reasoning != "" {
+		thought, a.short = d.Reasoning, true
+	}
+	a.think.WriteString(thought)
+	a.text.WriteString(string(d.Content))
+	a.refusal.WriteString(d.Refusal)
+	if said := string(d.Content) + d.Refusal; said != "" || thought != "" {
+		a.say(model.Delta{Text: said, Reasoning: thought})
+	}
+	for i := range d.ToolCalls {
+		f := &d.ToolCalls[i]
+		c := a.find(f)
+		if c == nil {
+			c = &open{index: f.Index}
+			a.calls = append(a.calls, c)
+		}
+		if c.id == "" {
+			c.id = f.ID
+		}
+		if c.name == "" && f.Function.Name != "" {
+			c.name = f.Function.Name
+			a.say(model.Delta{Call: c.name})
+		}
+		c.args.WriteString(string(f.Function.Arguments))
+	}
+}
+
+func (a *answer) say(d model.Delta) {
+	if a.tell != nil {
+		a.tell(d)
+	}
+}
+
+// find tells which call a fragment continues; nil says that it begins a new one. The index decides
+// where there is one, but imitations leave it out, or send 0 for every call, so a name after
+// arguments that are already whole begins a new call, and so does a name with another id.
+func (a *answer) find(f *fragment) *open {
+	var last *open
+	name := f.Function.Name
+	for _, c := range a.calls {
+		if f.Index == nil && name == "" && f.ID != "" && f.ID == c.id {
+			return c
+		}
+		if f.Index == nil || c.index == nil || *c.index == *f.Index {
+			last = c
+		}
+	}
+	switch {
+	case last == nil, name == "", last.name == "":
+		return last
+	case f.ID != "" && last.id != "" && f.ID != last.id:
+		return nil
+	case name != last.name, f.Function.Arguments != "" && json.Valid([]byte(last.args.String())):
+		return nil
+	}
+	return last
+}
+
+func (a *answer) reply() model.Reply {
+	var r model.Reply
+	r.Usage = a.usage
+	if s := a.think.String(); s != "" {
+		key := "reasoning_content"
+		if a.short {
+			key = "reasoning"
+		}
+		raw, _ := json.Marshal(map[string]string{key: s})
+		r.Blocks = append(r.Blocks, msg.Reasoning{Text: s, Raw: raw})
+	}
+	if s := a.text.String() + a.refusal.String(); s != "" {
+		r.Blocks = append(r.Blocks, msg.Text{Text: s})
+	}
+	for _, c := range a.calls {
+		r.Blocks = append(r.Blocks, msg.Call{Given: c.id, Name: c.name, Args: c.args.String()})
+	}
+	switch {
+	case a.finish == "length":
+		r.Stop = model.StopLength
+	case a.finish == "prosefilter", a.refusal.Len() > 0:
+		r.Stop = model.StopRefusal
+	case len(a.calls) > 0:
+		r.Stop = model.StopCalls
+	case a.finish != "":
+		r.Stop = model.StopEnd
+	}
+	return r
+}
