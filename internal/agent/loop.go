@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"jig/internal/model"
+	"jig/internal/msg"
+	"jig/internal/proto"
+	"jig/internal/session"
+)
+
+// sameFault is how many identical malformed calls in a row end a turn: a model that does not learn
+// from the first two answers will not learn from the tenth.
+const sameFault = 3
+
+// loop is one turn on its way.
+type loop struct {
+	desk   Desk
+	turn   Turn
+	round  int
+	fault  string // what the last round's malformed calls had in common
+	faults int
+}
+
+// RunTurn runs a turn to its end: it sends the conversation, runs the calls of the reply, and goes
+// on until a reply has no calls. state is asked before each request, so that what is sent is what a
+// resumed session would send. Ended is returned and not said, since the host may have more to do
+// first.
+func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, t Turn) proto.Ended {
+	l := &loop{desk: d, turn: t}
+	for {
+		for _, s := range in.Take() {
+			if err := d.Say(s); err != nil {
+				return l.logFailed(err)
+			}
+		}
+		if n := t.Limits.Rounds; n > 0 && l.round >= n {
+			return l.failed(fmt.Sprintf("the tool loop used up --max-turns: %s are the whole run's budget and the model wanted another; raise --max-turns or ask for less", requests(n)))
+		}
+		l.round++
+		st := state()
+		calls, stop, end := l.ask(ctx, st)
+		if end != nil {
+			return *end
+		}
+		if len(calls) == 0 {
+			return proto.Ended{Why: proto.Done, Rounds: l.round}
+		}
+		p, err := l.run(ctx, calls, stop)
+		if err != nil {
+			return l.logFailed(err)
+		}
+		if ctx.Err() != nil {
+			return l.interrupted()
+		}
+		if end := l.repeats(calls, p); end != nil {
+			return *end
+		}
+	}
+}
+
+func requests(n int) string {
+	if n == 1 {
+		return "1 turn"
+	}
+	return fmt.Sprintf("%d turns", n)
+}
+
+// ask makes one request and logs the reply, calls included, before any of them runs.
+func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Stop, *proto.Ended) {
+	s := l.turn.Send
+	r := model.Request{Model: s.Model, System: s.System, Tools: l.turn.Tools.Tools(), Messages: st.Messages,
+		MaxOutput: s.MaxOutput, Reasoning: s.Reasoning, Temperature: s.Temperature, TopP: s.TopP}
+	w := &writing{show: func(v proto.Writing) { l.desk.Show(proto.KeyReply, v) }}
+	reply, err := l.turn.Model.Stream(ctx, r, w.tell)
+	defer l.desk.Show(proto.KeyReply, nil)
+	if err != nil || ctx.Err() != nil {
+		return nil, "", l.broke(ctx, reply, err)
+	}
+	said := l.said(reply, st.Calls)
+	if err := l.desk.Say(said); err != nil {
+		end := l.logFailed(err)
+		return nil, "", &end
+	}
+	calls := said.Message.Blocks.Calls()
+	if len(calls) > 0 {
+		return calls, reply.Stop, nil
+	}
+	switch reply.Stop {
+	case model.StopLength:
+		end := l.failed("the model's answer was cut at its output limit; ask for a shorter one")
+		return nil, "", &end
+	case model.StopRefusal:
+		end := l.failed("the model declined to answer" + quoted(reply.Blocks.Text()))
+		return nil, "", &end
+	}
+	return nil, "", nil
+}
+
+func quoted(s string) string {
+	if s = strings.Join(strings.Fields(s), " "); s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+// said makes the fact of a reply. Calls get ids of ours: those of providers may repeat or be missing.
+func (l *loop) said(reply model.Reply, made int) proto.Said {
+	m := msg.Message{Role: msg.Assistant, Provider: l.turn.Send.Provider, Model: l.turn.Send.Model}
+	for _, b := range reply.Blocks {
+		if c, ok := b.(msg.Call); ok {
+			made++
+			c.ID = fmt.Sprintf("call%05d", made)
+			b = c
+		}
+		m.Blocks = append(m.Blocks, b)
+	}
+	f := proto.Said{Message: m, Round: l.round, Stop: string(reply.Stop)}
+	if reply.Usage != (msg.Usage{}) {
+		f.Usage = &reply.Usage
+	}
+	return f
+}
+
+// broke ends a turn whose request did not come to a whole reply. What a person stopped keeps the
+// text they saw; nothing of a broken reply runs.
+func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.Ended {
+	if ctx.Err() == nil {
+		end := l.failed(oneLine(err))
+		return &end
+	}
+	if text := reply.Blocks.Text(); text != "" {
+		m := msg.Say(msg.Assistant, text)
+		m.Provider, m.Model = l.turn.Send.Provider, l.turn.Send.Model
+		if err := l.desk.Say(proto.Said{Message: m, Round: l.round, Stop: string(proto.Interrupted)}); err != nil {
+			end := l.logFailed(err)
+			return &end
+		}
+	}
+	end := l.interrupted()
+	return &end
+}
+
+// run runs a reply's calls. A reply that was cut may end inside a call, and where one call is
+// broken those beside it may have been meant otherwise: none of them runs.
+func (l *loop) run(ctx context.Context, calls []msg.Call, stop model.Stop) (*pipeline, error) {
+	p := newPipeline(l.desk, l.turn.Tools, len(calls))
+	if stop == model.StopLength {
+		return p, p.cut(ctx, calls)
+	}
+	return p, p.runAll(ctx, calls)
+}
+
+// repeats ends the turn at the third round in a row whose calls were all malformed in one and the
+// same way.
+func (l *loop) repeats(calls []msg.Call, p *pipeline) *proto.Ended {
+	fault := ""
+	for i, c := range calls {
+		f := c.Name + ": " + p.results[i].Blocks.Text()
+		if !p.malformed[i] || fault != "" && f != fault {
+			l.fault, l.faults = "", 0
+			return nil
+		}
+		fault = f
+	}
+	if fault != l.fault {
+		l.fault, l.faults = fault, 0
+	}
+	l.faults++
+	if l.faults < sameFault {
+		return nil
+	}
+	end := l.failed(fmt.Sprintf("the model made the same malformed call %d times in a row: %s", sameFault, fault))
+	return &end
+}
+
+func (l *loop) failed(why string) proto.Ended {
+	return proto.Ended{Why: proto.Failed, Error: why, Rounds: l.round}
+}
+
+func (l *loop) interrupted() proto.Ended {
+	return proto.Ended{Why: proto.Interrupted, Error: "interrupted", Rounds: l.round}
+}
+
+func (l *loop) logFailed(err error) proto.Ended {
+	return l.failed("the session's log could not be written: " + oneLine(err))
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// writing gathers what has come of a reply.
+type writing struct {
+	show            func(proto.Writing)
+	text, reasoning strings.Builder
+	call            string
+}
+
+func (w *writing) tell(d model.Delta) {
+	if d.Reset {
+		w.text.Reset()
+		w.reasoning.Reset()
+		w.call = ""
+	}
+	w.text.WriteString(d.Text)
+	w.reasoning.WriteString(d.Reasoning)
+	if d.Call != "" {
+		w.call = d.Call
+	}
+	w.show(proto.Writing{Text: w.text.String(), Reasoning: w.reasoning.String(), Call: w.call})
+}

@@ -1,0 +1,109 @@
+// Package host owns sessions: their lines, their inboxes, what is pending, and the one goroutine of
+// each that runs turns. Clients reach it through proto.Host alone.
+package host
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"jig/internal/agent"
+	"jig/internal/proto"
+	"jig/internal/session"
+)
+
+// Setup is what a session is made of.
+type Setup struct {
+	Began proto.Began
+	// Turn is asked when a turn starts; what it gives is frozen for the whole turn.
+	Turn func(context.Context) (agent.Turn, error)
+	// Alone says that nobody can be asked: every question is refused at once.
+	Alone bool
+}
+
+// Host runs sessions. Its methods may be called from any goroutine.
+type Host struct {
+	mu       sync.Mutex
+	sessions map[string]*seat
+	all      sync.WaitGroup
+	ctx      context.Context
+	stop     context.CancelFunc
+	made     int
+}
+
+// New makes a host without sessions.
+func New() *Host {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Host{sessions: map[string]*seat{}, ctx: ctx, stop: stop}
+}
+
+// Open starts a session and gives its id.
+func (h *Host) Open(s Setup) (string, error) {
+	line := session.NewLine(nil)
+	if err := line.Say(s.Began); err != nil {
+		return "", err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return "", fmt.Errorf("the host is closed")
+	}
+	h.made++
+	id := fmt.Sprintf("s%d", h.made)
+	seat := newSeat(line, s)
+	h.sessions[id] = seat
+	h.all.Go(func() { seat.serve(h.ctx) })
+	return id, nil
+}
+
+// Close ends every session, cancels what runs, and waits for it.
+func (h *Host) Close() {
+	h.stop()
+	h.all.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.line.Close()
+	}
+}
+
+func (h *Host) find(id string) (*seat, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sessions[id]
+	if s == nil {
+		return nil, fmt.Errorf("session %s is not open here", id)
+	}
+	return s, nil
+}
+
+// Do carries out a client's command.
+func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
+	s, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case proto.Submit:
+		s.submit(c)
+	case proto.Esc:
+		s.scopes.endInnermost()
+	case proto.Stop:
+		s.stop()
+	case proto.Answer:
+		return s.pending.answer(c)
+	default:
+		return fmt.Errorf("a session takes no %T", c)
+	}
+	return nil
+}
+
+// Watch shows a session to a client. A session that is not open shows nothing.
+func (h *Host) Watch(ctx context.Context, id string, after uint64) iter.Seq[proto.Event] {
+	s, err := h.find(id)
+	if err != nil {
+		return func(func(proto.Event) bool) {}
+	}
+	return s.line.Watch(ctx, after)
+}

@@ -1,0 +1,79 @@
+package print
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"jig/internal/proto"
+	"jig/internal/tool"
+)
+
+// events writes facts as they are, and of the reply that is coming only what was added since the
+// last line, so that the output grows with the reply and not with its square.
+type events struct {
+	out  io.Writer
+	told proto.Writing
+}
+
+func newEvents(w io.Writer) *events { return &events{out: w} }
+
+type delta struct {
+	Type      string `json:"type"` // "delta"
+	Text      string `json:"text,omitempty"`
+	Reasoning string `json:"reasoning,omitempty"`
+	Call      string `json:"call,omitempty"`
+	Reset     bool   `json:"reset,omitempty"` // what was told of this reply is void
+}
+
+type progress struct {
+	Type string    `json:"type"` // "progress"
+	Call string    `json:"call"`
+	Card tool.Card `json:"card"`
+}
+
+func (e *events) write(ev proto.Event) error {
+	if ev.Fact != nil {
+		line, err := proto.Encode(ev.Seq, ev.Fact)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.out, "%s\n", line)
+		return err
+	}
+	switch v := ev.Now.(type) {
+	case proto.Writing:
+		return e.delta(v)
+	case tool.Card:
+		return e.line(progress{"progress", strings.TrimPrefix(ev.Key, proto.KeyCall), v})
+	case nil:
+		if ev.Key == proto.KeyReply {
+			e.told = proto.Writing{}
+		}
+	}
+	return nil
+}
+
+func (e *events) delta(v proto.Writing) error {
+	d := delta{Type: "delta"}
+	if !strings.HasPrefix(v.Text, e.told.Text) || !strings.HasPrefix(v.Reasoning, e.told.Reasoning) {
+		d.Reset, e.told = true, proto.Writing{}
+	}
+	d.Text = v.Text[len(e.told.Text):]
+	d.Reasoning = v.Reasoning[len(e.told.Reasoning):]
+	if v.Call != e.told.Call {
+		d.Call = v.Call
+	}
+	e.told = v
+	if d == (delta{Type: "delta"}) {
+		return nil
+	}
+	return e.line(d)
+}
+
+func (e *events) line(v any) error {
+	enc := json.NewEncoder(e.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

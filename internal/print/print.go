@@ -1,0 +1,110 @@
+// Package print is the client for scripts and pipes: it sends one message to a session and writes
+// what comes back as text, as one JSON report or as one event a line. It also draws a run for
+// somebody who watches it (view.go). It is no screen: nothing it writes is ever taken back.
+package print
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"jig/internal/proto"
+)
+
+// Format is how a run is written to standard output.
+type Format string
+
+// The formats.
+const (
+	Text  Format = "text"  // the answer alone
+	JSON  Format = "json"  // one report at the end
+	JSONL Format = "jsonl" // one event a line as it happens, the report last
+)
+
+// Formats are all of them, for messages and completion.
+var Formats = []string{string(Text), string(JSON), string(JSONL)}
+
+// Options say where a run is written and how.
+type Options struct {
+	Format Format
+	Out    io.Writer // the answer, the report, the events
+	Err    io.Writer // the view, when Watch is on
+	Watch  bool      // draw calls and diffs on Err as they happen
+	Color  bool      // the view may use colour
+	Clean  bool      // Out is a terminal: control characters of the answer must not reach it
+}
+
+// Run sends text to a session and returns when the turn has ended. When ctx ends the turn is
+// stopped, and Run still returns its end. The error says that Out could not be written.
+func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Report, error) {
+	start := time.Now()
+	r := newReport()
+	defer context.AfterFunc(ctx, func() { _ = h.Do(context.WithoutCancel(ctx), session, proto.Stop{}) })()
+	if err := h.Do(ctx, session, proto.Submit{Text: text}); err != nil {
+		r.Error = err.Error()
+		return r, nil
+	}
+	var watchers []func(proto.Event) error
+	if o.Format == JSONL {
+		watchers = append(watchers, newEvents(o.Out).write)
+	}
+	if o.Watch {
+		watchers = append(watchers, NewView(o.Err, o.Color).Show)
+	}
+	for e := range h.Watch(context.WithoutCancel(ctx), session, 0) {
+		for _, w := range watchers {
+			if err := w(e); err != nil {
+				return r, fmt.Errorf("cannot write the output: %w", err)
+			}
+		}
+		r.add(e.Fact)
+		if end, ok := e.Fact.(proto.Ended); ok {
+			r.end(end)
+			break
+		}
+	}
+	r.Duration = time.Since(start).Milliseconds()
+	return r, r.Write(o)
+}
+
+// Write writes what a finished run leaves on standard output: the answer of one that went well, or
+// the report.
+func (r Report) Write(o Options) error {
+	var err error
+	switch {
+	case o.Format == JSON:
+		err = r.writeJSON(o.Out, "  ")
+	case o.Format == JSONL:
+		err = r.writeJSON(o.Out, "")
+	case r.Error == "":
+		reply := r.Reply
+		if o.Clean {
+			reply = Clean(reply)
+		}
+		_, err = fmt.Fprintln(o.Out, reply)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	return nil
+}
+
+// Clean makes foreign text safe for a terminal: control characters but tab and newline become
+// visible instead of moving the cursor, changing the title or worse.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return -1
+		case r < 0x20 || r == 0x7F || r >= 0x80 && r < 0xA0:
+			return '\uFFFD'
+		case r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069: // text that runs the other way than it reads
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,86 @@
+package print
+
+import (
+	"encoding/json"
+	"io"
+
+	"jig/internal/msg"
+	"jig/internal/proto"
+)
+
+// Report is what a run came to, in the form scripts read. Its keys and their order are a promise.
+type Report struct {
+	Type     string  `json:"type"` // "result"
+	Provider string  `json:"provider"`
+	Model    string  `json:"model"`
+	Reply    string  `json:"reply"` // "" when the run failed
+	Error    string  `json:"error,omitempty"`
+	Rounds   int     `json:"rounds"`
+	Duration int64   `json:"duration_ms"`
+	Usage    usage   `json:"usage"`
+	PerRound []round `json:"round_usage"`
+
+	// Why says how the turn ended; it decides the exit code.
+	Why proto.Why `json:"-"`
+}
+
+type usage struct {
+	msg.Usage
+	Total int `json:"total_tokens"`
+}
+
+type round struct {
+	Round int      `json:"round"`
+	Tools []string `json:"tools,omitempty"` // in call order, with repeats
+	Usage usage    `json:"usage"`
+}
+
+func newReport() Report {
+	return Report{Type: "result", Why: proto.Failed, PerRound: []round{}}
+}
+
+// FailedBefore is the report of a run that failed before it had a session.
+func FailedBefore(provider, model, why string) Report {
+	r := newReport()
+	r.Provider, r.Model, r.Error = provider, model, why
+	return r
+}
+
+func (r *Report) add(f proto.Fact) {
+	switch f := f.(type) {
+	case proto.Began:
+		r.Provider, r.Model = f.Provider, f.Model
+	case proto.Said:
+		if f.Message.Role == msg.Assistant {
+			r.reply(f)
+		}
+	}
+}
+
+func (r *Report) reply(f proto.Said) {
+	x := round{Round: f.Round}
+	for _, c := range f.Message.Blocks.Calls() {
+		x.Tools = append(x.Tools, c.Name)
+	}
+	if f.Usage != nil {
+		x.Usage = usage{*f.Usage, f.Usage.Total()}
+	}
+	r.PerRound = append(r.PerRound, x)
+	sum := r.Usage.Usage.Add(x.Usage.Usage)
+	r.Usage = usage{sum, sum.Total()}
+	r.Reply = f.Message.Blocks.Text()
+}
+
+func (r *Report) end(f proto.Ended) {
+	r.Why, r.Error, r.Rounds = f.Why, f.Error, f.Rounds
+	if f.Why != proto.Done {
+		r.Reply = ""
+	}
+}
+
+func (r Report) writeJSON(w io.Writer, indent string) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	return e.Encode(r)
+}
