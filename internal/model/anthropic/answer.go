@@ -1,0 +1,225 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"jig/internal/model"
+	"jig/internal/msg"
+)
+
+// event is one event of the stream. Types that are not known, ping among them, are passed over: the
+// API says that it adds new ones.
+type event struct {
+	Type    string          `json:"type"`
+	Index   int             `json:"index"`
+	Message *message        `json:"message"`
+	Block   json.RawMessage `json:"content_block"`
+	Delta   struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		Thinking   string `json:"thinking"`
+		Signature  string `json:"signature"`
+		JSON       string `json:"partial_json"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage *counts `json:"usage"`
+}
+
+type message struct {
+	Type       string            `json:"type"`
+	Content    []json.RawMessage `json:"content"`
+	StopReason string            `json:"stop_reason"`
+	Usage      *counts           `json:"usage"`
+}
+
+// counts are cumulative: a later event repeats or corrects an earlier one, and leaves out what it
+// does not know.
+type counts struct {
+	Input      *int `json:"input_tokens"`
+	Output     *int `json:"output_tokens"`
+	CacheRead  *int `json:"cache_read_input_tokens"`
+	CacheWrite *int `json:"cache_creation_input_tokens"`
+}
+
+func (c *counts) merge(d *counts) {
+	if d == nil {
+		return
+	}
+	for _, p := range []struct{ to, from **int }{{&c.Input, &d.Input}, {&c.Output, &d.Output}, {&c.CacheRead, &d.CacheRead}, {&c.CacheWrite, &d.CacheWrite}} {
+		if *p.from != nil {
+			*p.to = *p.from
+		}
+	}
+}
+
+// usage adds the cached tokens to the input: the API counts them apart.
+func (c *counts) usage() msg.Usage {
+	n := func(p *int) int {
+		if p == nil {
+			return 0
+		}
+		return *p
+	}
+	return msg.Usage{Input: n(c.Input) + n(c.CacheRead) + n(c.CacheWrite), Output: n(c.Output), CacheRead: n(c.CacheRead), CacheWrite: n(c.CacheWrite)}
+}
+
+// answer puts a reply together.
+type answer struct {
+	tell   func(model.Delta)
+	blocks []*block
+	stop   string
+	usage  counts
+}
+
+// block is one content block that is coming or has come.
+type block struct {
+	index     int
+	kind      string
+	raw       json.RawMessage // as it began
+	id, name  string
+	input     json.RawMessage // of a call that came whole
+	text      strings.Builder // text, thinking or arguments
+	signature strings.Builder
+}
+
+func newAnswer(tell func(model.Delta)) *answer {
+	if tell == nil {
+		tell = func(model.Delta) {}
+	}
+	return &answer{tell: tell}
+}
+
+func (a *answer) add(ev event) {
+	switch ev.Type {
+	case "message_start":
+		if ev.Message != nil {
+			a.usage.merge(ev.Message.Usage)
+		}
+	case "content_block_start":
+		a.begin(ev.Index, ev.Block)
+	case "content_block_delta":
+		a.delta(ev)
+	case "message_delta":
+		a.usage.merge(ev.Usage)
+		if ev.Delta.StopReason != "" {
+			a.stop = ev.Delta.StopReason
+		}
+	}
+}
+
+func (a *answer) begin(index int, raw json.RawMessage) {
+	var head struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	}
+	_ = json.Unmarshal(raw, &head) // a block that cannot be read has no type and is passed over
+	b := &block{index: index, kind: head.Type, raw: bytes.Clone(raw), id: head.ID, name: head.Name, input: head.Input}
+	a.blocks = append(a.blocks, b)
+	b.text.WriteString(head.Text + head.Thinking)
+	b.signature.WriteString(head.Signature)
+	switch {
+	case head.Type == "tool_use":
+		a.tell(model.Delta{Call: head.Name})
+	case head.Text != "" || head.Thinking != "":
+		a.tell(model.Delta{Text: head.Text, Reasoning: head.Thinking})
+	}
+}
+
+func (a *answer) delta(ev event) {
+	var b *block
+	for _, x := range a.blocks {
+		if x.index == ev.Index {
+			b = x
+		}
+	}
+	if b == nil {
+		return
+	}
+	d := ev.Delta
+	switch d.Type {
+	case "text_delta":
+		b.text.WriteString(d.Text)
+		a.tell(model.Delta{Text: d.Text})
+	case "thinking_delta":
+		b.text.WriteString(d.Thinking)
+		a.tell(model.Delta{Reasoning: d.Thinking})
+	case "signature_delta":
+		b.signature.WriteString(d.Signature)
+	case "input_json_delta":
+		b.text.WriteString(d.JSON)
+	}
+}
+
+func (a *answer) reply() model.Reply {
+	r := model.Reply{Usage: a.usage.usage()}
+	calls := false
+	for _, b := range a.blocks {
+		switch b.kind {
+		case "text":
+			if b.text.Len() > 0 {
+				r.Blocks = append(r.Blocks, msg.Text{Text: b.text.String()})
+			}
+		case "thinking":
+			r.Blocks = append(r.Blocks, msg.Reasoning{Text: b.text.String(), Raw: b.thinking()})
+		case "redacted_thinking":
+			r.Blocks = append(r.Blocks, msg.Reasoning{Raw: b.raw})
+		case "tool_use":
+			calls = true
+			r.Blocks = append(r.Blocks, msg.Call{Given: b.id, Name: b.name, Args: b.args()})
+		}
+	}
+	switch a.stop {
+	case "max_tokens", "model_context_window_exceeded":
+		r.Stop = model.StopLength
+	case "refusal":
+		r.Stop = model.StopRefusal
+	case "":
+	default:
+		r.Stop = model.StopEnd
+		if calls {
+			r.Stop = model.StopCalls
+		}
+	}
+	return r
+}
+
+// thinking rebuilds the block from its pieces. Text and signature are carried over exactly; the
+// signature covers them and not the spelling of the JSON around them.
+func (b *block) thinking() []byte {
+	return encode(struct {
+		Type      string `json:"type"`
+		Thinking  string `json:"thinking"`
+		Signature string `json:"signature"`
+	}{"thinking", b.text.String(), b.signature.String()})
+}
+
+// args are the arguments as the model wrote them: in pieces, or whole in the block's beginning.
+func (b *block) args() string {
+	if b.text.Len() > 0 {
+		return b.text.String()
+	}
+	if len(b.input) > 0 && string(b.input) != "null" {
+		var c bytes.Buffer
+		if json.Compact(&c, b.input) == nil {
+			return c.String()
+		}
+	}
+	return "{}"
+}
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
