@@ -45,7 +45,9 @@ func parseModel(name string) generation {
 
 // newest says that a model without a number is treated as the newest, so that a new naming scheme
 // gets the settings new models take.
-func (g generation) atLeast(number int) bool { return g.claude && (g.number == 0 || g.number >= number) }
+func (g generation) atLeast(number int) bool {
+	return g.claude && (g.number == 0 || g.number >= number)
+}
 
 // maxTokens is the output limit when none is asked for, because the API demands one. It is half of
 // what the newest models allow and all that older ones allow:
