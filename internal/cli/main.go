@@ -1,0 +1,88 @@
+// Package cli turns a command line into one Options value, one host and one client. It alone reads
+// flags, the environment and the configuration files; everything below it gets values. It decides
+// exit codes and is the last to touch an error before a person reads it.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// World is what the process finds around it. Tests make their own.
+type World struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Which of the three are terminals.
+	InTerm, OutTerm, ErrTerm bool
+	Getenv                   func(string) (string, bool)
+	Home, Cwd, Binary        string // Binary is "" when the system cannot say
+	GOOS, GOARCH             string
+	Now                      func() time.Time
+}
+
+// Main runs jig as the operating system started it and gives the exit code.
+func Main(args []string) int {
+	ctx, stop := interruptible()
+	defer stop()
+	return Run(ctx, systemWorld(), args[1:])
+}
+
+func systemWorld() World {
+	w := World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
+		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Now: time.Now}
+	w.InTerm = term.IsTerminal(int(os.Stdin.Fd()))
+	w.OutTerm = term.IsTerminal(int(os.Stdout.Fd()))
+	w.ErrTerm = term.IsTerminal(int(os.Stderr.Fd()))
+	w.Home, _ = os.UserHomeDir() // "" leaves the user level out, and doctor says so
+	w.Cwd, _ = os.Getwd()        // "" is reported when a command needs it
+	if b, err := os.Executable(); err == nil {
+		if b, err = filepath.EvalSymlinks(b); err == nil {
+			w.Binary = b
+		}
+	}
+	return w
+}
+
+// interruptible is a context that the first signal ends, so that a run can report how it ended; the
+// second one ends the process.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for range 2 {
+			select {
+			case <-got:
+				if ctx.Err() != nil {
+					os.Exit(exitInterrupted)
+				}
+				cancel()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() { signal.Stop(got); close(done); cancel() }
+}
+
+// color says whether what goes to a terminal may be coloured.
+func (w World) color(terminal bool) bool {
+	_, no := w.Getenv("NO_COLOR")
+	t, _ := w.Getenv("TERM")
+	return terminal && !no && t != "dumb"
+}
+
+// warn writes one line for a person.
+func (w World) warn(format string, a ...any) {
+	fmt.Fprintf(w.Err, "jig: warning: "+format+"\n", a...)
+}
