@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"jig/internal/msg"
@@ -125,16 +127,20 @@ func WireIDs(messages []msg.Message) map[string]string {
 }
 
 func plainID(s string) bool {
-	if s == "" || len(s) > 64 {
+	if s == "" || len(s) > 40 { // OpenAI takes no longer ids; others take more
 		return false
 	}
 	for i := range len(s) {
-		c := s[i]
-		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+		if !plain(s[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// plain are the bytes every provider takes in ids and names.
+func plain(c byte) bool {
+	return c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // NoOutput stands for a tool's empty result: providers refuse an empty text.
@@ -148,7 +154,7 @@ func WireName(name string) string {
 		b = b[:64]
 	}
 	for i := range b {
-		if !plainID(string(b[i])) {
+		if !plain(b[i]) {
 			b[i] = '_'
 		}
 	}
@@ -166,5 +172,48 @@ func WireArgs(args string) string {
 	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
 		return "{}"
 	}
-	return args
+	return mendSurrogates(strings.ToValidUTF8(args, "\ufffd"))
+}
+
+// mendSurrogates replaces the escapes of half a character in valid JSON, as a model cut in the
+// middle of an emoji writes them: strict JSON readers refuse the whole request for one.
+func mendSurrogates(s string) string {
+	if !strings.Contains(s, `\u`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		size := 2
+		if s[i+1] == 'u' {
+			size = 6
+			switch u := unit(s[i:]); {
+			case u >= 0xd800 && u < 0xdc00 && unit(s[i+6:]) >= 0xdc00 && unit(s[i+6:]) < 0xe000:
+				size = 12
+			case u >= 0xd800 && u < 0xe000:
+				b.WriteString(`\ufffd`)
+				i += size
+				continue
+			}
+		}
+		b.WriteString(s[i : i+size])
+		i += size
+	}
+	return b.String()
+}
+
+// unit is the code unit of an escape at the start of s, -1 when there is none.
+func unit(s string) int64 {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseInt(s[2:6], 16, 32)
+	if err != nil {
+		return -1
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -19,6 +20,7 @@ type request struct {
 	OutputConfig *outputConfig `json:"output_config,omitempty"`
 	Temperature  *float64      `json:"temperature,omitempty"`
 	TopP         *float64      `json:"top_p,omitempty"`
+	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
 	Tools        []tool        `json:"tools,omitempty"`
 	System       []part        `json:"system,omitempty"`
 	Messages     []turn        `json:"messages"`
@@ -28,6 +30,10 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
 }
 
 type turn struct {
@@ -72,8 +78,14 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 		q.MaxTokens = v.maxTokens()
 	}
 	q.Thinking, q.OutputConfig = v.reasoning(r.Reasoning, q.MaxTokens)
+	if q.Thinking != nil && q.Thinking.Type == "enabled" && !resumable(q.Messages) {
+		q.Thinking = nil
+	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, tool{t.Name, t.Doc, t.Input})
+	}
+	if len(q.Tools) == 0 {
+		q.Tools, q.ToolChoice = formerTools(r.Messages)
 	}
 	if strings.TrimSpace(r.System) != "" {
 		q.System = []part{{Type: "text", Text: r.System}}
@@ -85,6 +97,39 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 	return b, nil
 }
 
+// resumable says whether a conversation may go on with a thinking budget: between calls and their
+// results the API wants the reasoning that led to the calls, and it is not there when another
+// model made them.
+func resumable(turns []turn) bool {
+	n := len(turns)
+	if n < 2 || turns[n-2].Role != "assistant" {
+		return true
+	}
+	if _, ok := turns[n-1].Content[0].(outcome); !ok {
+		return true
+	}
+	_, ok := turns[n-2].Content[0].(json.RawMessage)
+	return ok
+}
+
+// formerTools declares the tools that were called before and are offered no more: the API refuses
+// calls in a conversation without tools.
+func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
+	var out []tool
+	for _, m := range messages {
+		for _, c := range m.Blocks.Calls() {
+			name := model.WireName(c.Name)
+			if !slices.ContainsFunc(out, func(t tool) bool { return t.Name == name }) {
+				out = append(out, tool{name, "", json.RawMessage(`{"type":"object"}`)})
+			}
+		}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return out, &toolChoice{"none"}
+}
+
 // turns writes the conversation. Neighbours of one role become one turn, and what a turn has no
 // block for is left out.
 func (m *Model) turns(r model.Request) []turn {
@@ -93,7 +138,8 @@ func (m *Model) turns(r model.Request) []turn {
 	for _, x := range r.Messages {
 		var t turn
 		if x.Role == msg.Assistant {
-			t = turn{"assistant", assistant(x.Blocks, ids, x.Provider == m.provider && x.Model == r.Model)}
+			own := x.Provider == m.provider && x.Model == r.Model
+			t = turn{"assistant", assistant(x.Blocks, ids, own, parseModel(r.Model).claude)}
 		} else {
 			t = turn{"user", user(x.Blocks, ids)}
 		}
@@ -115,39 +161,49 @@ func (m *Model) turns(r model.Request) []turn {
 }
 
 // assistant writes what the model said, in its order, because signed reasoning belongs where it
-// was. Reasoning of another author (own is false) and empty texts are left out.
-func assistant(blocks msg.Blocks, ids map[string]string, own bool) []any {
+// was. Empty texts are left out, and so is reasoning of another author (own is false) and, for the
+// vendor's own models, reasoning that was cut before its signature came.
+func assistant(blocks msg.Blocks, ids map[string]string, own, signed bool) []any {
 	var out []any
-	last := 0 // what comes after it is reasoning that led to nothing, which the API refuses at the end
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case msg.Text:
 			if strings.TrimSpace(b.Text) != "" {
 				out = append(out, part{Type: "text", Text: b.Text})
-				last = len(out)
 			}
 		case msg.Reasoning:
-			if own && json.Valid(b.Raw) {
+			var head struct {
+				Type      string `json:"type"`
+				Signature string `json:"signature"`
+			}
+			if own && json.Unmarshal(b.Raw, &head) == nil && (!signed || head.Type != "thinking" || head.Signature != "") {
 				out = append(out, json.RawMessage(b.Raw))
 			}
 		case msg.Call:
 			out = append(out, use{"tool_use", ids[b.ID], model.WireName(b.Name), json.RawMessage(model.WireArgs(b.Args))})
-			last = len(out)
 		}
 	}
-	return out[:last]
+	return out
 }
 
+// user writes what the user's side said. A failed result can only hold text, so its pictures come
+// after the results.
 func user(blocks msg.Blocks, ids map[string]string) []any {
 	var out []any
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case msg.Result:
-			content := parts(b.Blocks)
+			content, pictures := parts(b.Blocks), []part(nil)
+			if b.Failed {
+				content, pictures = separate(content)
+			}
 			if len(content) == 0 {
 				content = []part{{Type: "text", Text: model.NoOutput}}
 			}
 			out = append(out, outcome{"tool_result", ids[b.Call], b.Failed, content})
+			for _, p := range pictures {
+				out = append(out, p)
+			}
 		default:
 			for _, p := range parts(msg.Blocks{b}) {
 				out = append(out, p)
@@ -155,6 +211,17 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 		}
 	}
 	return out
+}
+
+func separate(content []part) (texts, pictures []part) {
+	for _, p := range content {
+		if p.Type == "text" {
+			texts = append(texts, p)
+		} else {
+			pictures = append(pictures, p)
+		}
+	}
+	return texts, pictures
 }
 
 // parts writes texts and images; an empty text is refused by the API and left out.

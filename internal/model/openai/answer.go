@@ -24,8 +24,8 @@ type choice struct {
 
 type delta struct {
 	Content          prose      `json:"content"`
-	ReasoningContent string     `json:"reasoning_content"`
-	Reasoning        string     `json:"reasoning"`
+	ReasoningContent *string    `json:"reasoning_content"`
+	Reasoning        *string    `json:"reasoning"`
 	Refusal          string     `json:"refusal"`
 	ToolCalls        []fragment `json:"tool_calls"`
 }
@@ -86,7 +86,7 @@ type answer struct {
 	text    strings.Builder
 	refusal strings.Builder
 	think   strings.Builder
-	short   bool // the reasoning came as "reasoning", not "reasoning_content"
+	key     string // the key reasoning came in, "" when none came
 	calls   []*open
 	finish  string
 	usage   msg.Usage
@@ -124,9 +124,11 @@ func (a *answer) add(c chunk) {
 }
 
 func (a *answer) delta(d *delta) {
-	thought := d.ReasoningContent
-	if thought == "" && d.Reasoning != "" {
-		thought, a.short = d.Reasoning, true
+	thought := ""
+	if d.ReasoningContent != nil {
+		thought, a.key = *d.ReasoningContent, "reasoning_content"
+	} else if d.Reasoning != nil {
+		thought, a.key = *d.Reasoning, "reasoning"
 	}
 	a.think.WriteString(thought)
 	a.text.WriteString(string(d.Content))
@@ -186,12 +188,8 @@ func (a *answer) find(f *fragment) *open {
 func (a *answer) reply() model.Reply {
 	var r model.Reply
 	r.Usage = a.usage
-	if s := a.think.String(); s != "" {
-		key := "reasoning_content"
-		if a.short {
-			key = "reasoning"
-		}
-		raw, _ := json.Marshal(map[string]string{key: s})
+	if s := a.think.String(); s != "" || a.key != "" && len(a.calls) > 0 {
+		raw, _ := json.Marshal(map[string]string{a.key: s})
 		r.Blocks = append(r.Blocks, msg.Reasoning{Text: s, Raw: raw})
 	}
 	if s := a.text.String() + a.refusal.String(); s != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -40,15 +41,16 @@ type function struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// message is one entry of the conversation. Content is a string, a list of parts, or null.
+// message is one entry of the conversation. Content is a string or a list of parts; it is left out
+// where an assistant only called tools, because some servers refuse null there and others "".
 type message struct {
 	Role       string `json:"role"`
-	Content    any    `json:"content"`
+	Content    any    `json:"content,omitempty"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
 
-	ReasoningContent string `json:"reasoning_content,omitempty"`
-	Reasoning        string `json:"reasoning,omitempty"`
-	ToolCalls        []call `json:"tool_calls,omitempty"`
+	ReasoningContent *string `json:"reasoning_content,omitempty"`
+	Reasoning        *string `json:"reasoning,omitempty"`
+	ToolCalls        []call  `json:"tool_calls,omitempty"`
 }
 
 type call struct {
@@ -91,7 +93,7 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 	q.Messages = m.messages(r)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // readable, fewer tokens' worth of escapes on the wire
+	e.SetEscapeHTML(false) // the escapes mean the same and are three times as long
 	if err := e.Encode(q); err != nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON: %v", err)
 	}
@@ -105,24 +107,31 @@ func (m *Model) messages(r model.Request) []message {
 	}
 	ids := model.WireIDs(r.Messages)
 	names := map[string]string{}
+	tools := false // whether this turn has called tools
 	for _, x := range r.Messages {
-		if x.Role == msg.Assistant {
-			for _, c := range x.Blocks.Calls() {
-				names[c.ID] = c.Name
-			}
-			own := x.Provider == m.provider && x.Model == r.Model
-			if a, ok := assistant(x.Blocks, ids, own); ok {
-				out = append(out, a)
-			}
+		if x.Role != msg.Assistant {
+			tools = tools && slices.ContainsFunc(x.Blocks, isResult)
+			out = append(out, user(x.Blocks, ids, names)...)
 			continue
 		}
-		out = append(out, user(x.Blocks, ids, names)...)
+		for _, c := range x.Blocks.Calls() {
+			tools = true
+			names[c.ID] = c.Name
+		}
+		own := x.Provider == m.provider && x.Model == r.Model
+		if a, ok := assistant(x.Blocks, ids, own && tools); ok {
+			out = append(out, a)
+		}
 	}
 	return out
 }
 
-// assistant writes what the model said. own says that the model asked is the one that said it.
-func assistant(blocks msg.Blocks, ids map[string]string, own bool) (message, bool) {
+func isResult(b msg.Block) bool { _, ok := b.(msg.Result); return ok }
+
+// assistant writes what the model said. With think its reasoning goes back too: servers that send
+// it demand it in a turn that called tools, ignore it in other turns, and one of them refuses it
+// there: https://api-docs.deepseek.com/guides/thinking_mode
+func assistant(blocks msg.Blocks, ids map[string]string, think bool) (message, bool) {
 	a := message{Role: "assistant"}
 	for _, c := range blocks.Calls() {
 		a.ToolCalls = append(a.ToolCalls, call{ids[c.ID], "function", callFunction{model.WireName(c.Name), model.WireArgs(c.Args)}})
@@ -130,7 +139,7 @@ func assistant(blocks msg.Blocks, ids map[string]string, own bool) (message, boo
 	if t := blocks.Text(); t != "" {
 		a.Content = t
 	}
-	if own {
+	if think {
 		for _, b := range blocks {
 			if t, ok := b.(msg.Reasoning); ok {
 				a.think(t)
@@ -140,15 +149,15 @@ func assistant(blocks msg.Blocks, ids map[string]string, own bool) (message, boo
 	return a, a.Content != nil || len(a.ToolCalls) > 0
 }
 
-// think puts reasoning back under the key it came in.
+// think puts reasoning back under the key it came in. An empty one counts: a server that sent it
+// misses it.
 func (a *message) think(t msg.Reasoning) {
 	var raw struct {
-		Content string `json:"reasoning_content"`
-		Short   string `json:"reasoning"`
+		Content *string `json:"reasoning_content"`
+		Short   *string `json:"reasoning"`
 	}
 	if json.Unmarshal(t.Raw, &raw) == nil {
-		a.ReasoningContent += raw.Content
-		a.Reasoning += raw.Short
+		a.ReasoningContent, a.Reasoning = raw.Content, raw.Short
 	}
 }
 
