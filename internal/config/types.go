@@ -44,6 +44,7 @@ type Entry struct {
 	at    map[string]Pos
 	unset map[string][]string
 	dir   string
+	rank  int
 }
 
 // At gives the place of one of the entry's own keys, or of the entry when the key is
