@@ -85,7 +85,9 @@ func (l *loader) sameKey(f field, key string) bool {
 
 // value decodes a node into one setting.
 func (l *loader) value(n *node, v reflect.Value, at string, f field, e *Entry) {
-	l.noteUnset(n, at, f.key, e)
+	if v.Kind() != reflect.Pointer && v.Type() != reflect.TypeFor[Subagents]() && (v.Kind() != reflect.Struct || len(fieldsOf(v.Type())) == 0) {
+		l.noteUnset(n, at, f.key, e) // the others come here again, key by key
+	}
 	switch p := v.Addr().Interface().(type) {
 	case *Tools:
 		*p = l.tools(n, at)

@@ -197,14 +197,19 @@ func (l *loader) named(p pair, section reflect.Value, at string) {
 // coordinates, so they are words without blanks, colons or invisible characters.
 func (l *loader) goodName(name string, p Pos, at string) bool {
 	if !validName(name) {
-		l.fail(p, at, "a name is made of letters, digits, \"-\", \"_\" and \".\", begins with a letter or digit and has at most 64 characters")
+		l.fail(p, at, "%s", "a name is made of "+nameRule)
 		return false
 	}
 	return true
 }
 
+const nameRule = `letters, digits, "-", "_" and ".", begins with a letter or digit and has at most 64 characters of one alphabet`
+
 func validName(name string) bool {
 	n := 0
+	if mixesAlphabets(name) {
+		return false
+	}
 	for i, r := range name {
 		if n++; n > 64 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || !strings.ContainsRune("-_.", r)) {
 			return false

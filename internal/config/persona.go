@@ -44,7 +44,7 @@ func (l *loader) readPersona(s Source) *Agent {
 	id := strings.TrimSuffix(file, ".md")
 	pos := l.pos(1, 1)
 	if id == file || !validName(id) {
-		l.fail(pos, "", "a persona's file is called <id>.md, and the id is made of letters, digits, \"-\", \"_\" and \".\"")
+		l.fail(pos, "", "%s", "a persona's file is called <id>.md, and its id is made of "+nameRule)
 		return nil
 	}
 	a := &Agent{Entry: l.entry(id, pos), IsPersona: true}

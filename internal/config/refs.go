@@ -21,7 +21,7 @@ func (r *resolver) ownReferences(a *Agent) bool {
 	for i, ref := range a.Models {
 		key := fmt.Sprintf("models[%d]", i)
 		if msg := r.modelProblem(ref); msg != "" {
-			bad(key, key, "%s", msg)
+			bad(key, "models", "%s", msg)
 		}
 	}
 	for i, name := range a.MCPServers.List {
@@ -38,7 +38,7 @@ func (r *resolver) ownReferences(a *Agent) bool {
 			if msg := r.modelProblem(ref); msg != "" {
 				ok = false
 				key := fmt.Sprintf("launch_models[%d]", i)
-				r.refuse(a, s.At(key), r.coordinate(a, coord("subagents", name)+"."+key), "%s", msg)
+				r.refuse(a, s.At(key), r.coordinate(a, "subagents")+"."+coord(name, "launch_models"), "%s", msg)
 			}
 		}
 	}

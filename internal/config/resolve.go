@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -51,6 +52,10 @@ func (c *Config) ResolveModel(ref string) (Resolved, error) {
 	if p.Type == "" { // an entry that failed its check
 		return Resolved{}, fmt.Errorf("provider %q has no type", Shown(m.Provider))
 	}
+	if names := p.Unset("url"); p.Has("url") && p.URL == "" && len(names) > 0 {
+		// The dialect's own address would be another host than the one meant.
+		return Resolved{}, fmt.Errorf("provider %q has no address: environment variable %s is not set (%s)", Shown(m.Provider), Shown(names[0]), p.At("url"))
+	}
 	if v := baseURLVariable(p.Type); p.URL == "" && !p.Has("url") && v != "" {
 		if p.URL, _ = c.env.getenv(v); p.URL != "" && !isHTTP(p.URL) {
 			return Resolved{}, fmt.Errorf("environment variable %s holds no address: want http://… or https://…", v)
@@ -59,6 +64,25 @@ func (c *Config) ResolveModel(ref string) (Resolved, error) {
 	r.Provider = p
 	r.Key, r.KeySource, r.KeyNames = c.key(p)
 	return r, nil
+}
+
+// CheckKey tells what to do when there is no key where one is surely needed: at the
+// dialect's own address. A server at an address of one's own may need none.
+func (r Resolved) CheckKey() error {
+	if r.Key != "" || r.Provider.URL != "" || r.Provider.Type == "replay" {
+		return nil
+	}
+	for name := range r.Provider.Headers {
+		if strings.EqualFold(name, "authorization") || strings.EqualFold(name, "x-api-key") {
+			return nil
+		}
+	}
+	msg := fmt.Sprintf("no key for provider %q: set %s, or %s.key in your configuration",
+		Shown(r.ProviderName), r.KeyNames[0], coord("providers", r.ProviderName))
+	if names := r.Provider.Unset("key"); len(names) > 0 {
+		msg += fmt.Sprintf(" (which names environment variable %s, and that is not set)", Shown(names[0]))
+	}
+	return errors.New(msg)
 }
 
 // key finds a provider's key: the environment variable of the provider's own name, then

@@ -42,3 +42,14 @@ func deceptive(r rune) bool {
 	}
 	return !unicode.IsPrint(r) || r == 0x3164 || r == 0x115f || r == 0x1160 || r == 0xffa0 || r == 0x2800
 }
+
+// mixesAlphabets tells whether a name has Latin letters beside letters of an alphabet
+// that looks like it: such a name is made to be taken for another.
+func mixesAlphabets(name string) bool {
+	latin, other := false, false
+	for _, r := range name {
+		latin = latin || unicode.Is(unicode.Latin, r)
+		other = other || unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic)
+	}
+	return latin && other
+}
