@@ -1,0 +1,114 @@
+package code
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// maxFile is how much of a file is read.
+const maxFile = 20 << 20
+
+var errDirectory = errors.New("is a directory")
+
+// irregular is the error of opening what is neither a file nor a directory.
+type irregular struct{ kind string }
+
+func (e irregular) Error() string { return "is " + e.kind + ", not a regular file" }
+
+// kind names what is no regular file.
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+// contents is what was read of a file.
+type contents struct {
+	data []byte
+	info fs.FileInfo
+	record
+}
+
+// load reads a regular file, up to maxFile bytes of it. Nothing else is opened, because opening a
+// pipe waits and opening a device may do something. look and open are those of an *os.Root or of
+// package os.
+func load(look func() (fs.FileInfo, error), open func(flag int) (*os.File, error)) (contents, error) {
+	info, err := look()
+	if err != nil {
+		return contents{}, err
+	}
+	if err := regular(info); err != nil {
+		return contents{}, err
+	}
+	f, err := open(os.O_RDONLY | nonblock)
+	if err != nil {
+		return contents{}, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return contents{}, err
+	}
+	if err := regular(info); err != nil {
+		return contents{}, err
+	}
+	// Ordinary files have no deadlines, and this fails. Some that only look ordinary, such as the
+	// kernel's logs in /proc, would wait for news.
+	_ = f.SetReadDeadline(time.Now().Add(patience))
+	data, err := readAll(f, info.Size())
+	if err != nil {
+		return contents{}, err
+	}
+	c := contents{data: data[:min(len(data), maxFile)], info: info}
+	c.mtime, c.sum = info.ModTime(), sha256.Sum256(c.data)
+	c.size = max(info.Size(), int64(len(data))) // files in /proc say 0 and are longer
+	c.whole = c.size <= maxFile
+	return c, nil
+}
+
+// patience is how long a read may wait for a file that has nothing to give yet.
+const patience = 2 * time.Second
+
+func regular(info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return errDirectory
+	case !info.Mode().IsRegular():
+		return irregular{kind(info.Mode())}
+	}
+	return nil
+}
+
+// readAll reads at most one byte more than maxFile, into a buffer that fits what the file says it is.
+func readAll(r io.Reader, expect int64) ([]byte, error) {
+	b := make([]byte, 0, min(max(expect, 512), maxFile)+1)
+	for len(b) <= maxFile {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):min(cap(b), maxFile+1)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// loadPath reads the file a path leads to, through links wherever they lead.
+func loadPath(abs string) (contents, error) {
+	return load(func() (fs.FileInfo, error) { return os.Stat(abs) },
+		func(flag int) (*os.File, error) { return os.OpenFile(abs, flag, 0) })
+}
