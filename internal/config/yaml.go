@@ -333,7 +333,7 @@ func (c *converter) merge(n *node, v *ast.MappingValueNode, seen map[string]int,
 func (c *converter) pair(n *node, v *ast.MappingValueNode, depth int) {
 	key := c.node(v.Key, depth+1)
 	if c.err == nil && key.kind != scalarNode {
-		c.fail(v.Key, "a key must be a word, got %s", key.kind)
+		c.fail(v.Key, "a key must be a word, got %s: put it in quotes if it is meant", key.kind)
 	}
 	if c.err != nil {
 		return
@@ -372,14 +372,34 @@ func readable(err error, text string) *syntaxError {
 		out.message = "the quote that opens here is never closed"
 	case has("non-map value is specified"), has("unexpected key name"):
 		out.message = "want a line of the form key: value"
+	case has("could not find '[' character"), has("could not find '{' character"):
+		out.message = "this bracket closes nothing"
+	case has("found an invalid key for this map"):
+		out.message = "a key must be a word"
 	case has("value is not allowed in this context"):
 		out.message = "this line's indentation fits none of the lines above"
+		if !startsLine(text, out.line, out.col) {
+			out.message = "nothing more can stand on this line"
+		}
 	case has("',' or ']' must be specified"), has("sequence end token ']' not found"):
 		out.message = "the [ before this is never closed, or a comma is missing"
 	case has("',' or '}' must be specified"), has("could not find flow mapping end token '}'"):
 		out.message = "the { before this is never closed, or a comma is missing (a value with braces, such as ${env:X}, needs quotes inside { })"
 	}
 	return out
+}
+
+// startsLine tells whether a place is the first on its line that is not blank.
+func startsLine(text string, line, col int) bool {
+	for range line - 1 {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	for _, r := range text {
+		if col--; col <= 0 || r != ' ' {
+			break
+		}
+	}
+	return col <= 0
 }
 
 func lineOf(text string, line int) string {
