@@ -1,15 +1,18 @@
 // Package regex finds the lines of a buffer that a regular expression matches.
 //
-// It answers only whether a line matches, never where in the line: there are
-// no spans and no captures. Matching never backtracks, so its time is linear in
-// the length of the buffer.
+// It reads the syntax of Rust's regex crate, and takes and refuses what ripgrep 15
+// does: Unicode throughout, classes with operators, no look-around and no
+// backreferences. (What the group that ripgrep puts around a pattern lets through
+// or breaks, such as `a)|(b` or a final comment in verbose mode, is judged without
+// that group.) A match lies within one line, and bytes that are not UTF-8 match only
+// what asks for them by (?-u).
+//
+// The package answers only whether a line matches, never where in the line: there are
+// no spans and no captures. Matching never backtracks, so its time is linear in the
+// length of the buffer.
 package regex
 
-import (
-	"bytes"
-	"fmt"
-	"regexp"
-)
+import "bytes"
 
 // Options changes how a pattern is read.
 type Options struct {
@@ -20,21 +23,24 @@ type Options struct {
 // Regexp is a compiled pattern. It is immutable and may be shared by goroutines.
 type Regexp struct {
 	pattern string
-	re      *regexp.Regexp
+	prog    *program
 }
 
-// Compile reads a pattern. The error is one line that says what is wrong and
-// at which byte offset of the pattern.
+// Compile reads a pattern. The error, a *SyntaxError, is one line that says what is
+// wrong and at which byte offset of the pattern.
 func Compile(pattern string, opt Options) (*Regexp, error) {
-	flags := "(?m)"
-	if opt.IgnoreCase {
-		flags = "(?mi)"
-	}
-	re, err := regexp.Compile(flags + "(?:" + pattern + ")")
+	n, err := parse(pattern, opt.IgnoreCase)
 	if err != nil {
-		return nil, fmt.Errorf("regular expression: %w", err)
+		return nil, err
 	}
-	return &Regexp{pattern: pattern, re: re}, nil
+	if n, err = restrict(n); err != nil {
+		return nil, err
+	}
+	prog, err := compile(trim(n))
+	if err != nil {
+		return nil, err
+	}
+	return &Regexp{pattern: pattern, prog: prog}, nil
 }
 
 // String returns the pattern as it was given to Compile.
@@ -45,23 +51,45 @@ func (re *Regexp) Matcher() *Matcher { return &Matcher{re: re} }
 
 // Matcher searches buffers for one pattern. It holds scratch memory and must
 // not be used by two goroutines at once.
-type Matcher struct{ re *Regexp }
+type Matcher struct {
+	re  *Regexp
+	dfa *lazy
+}
+
+func (m *Matcher) automaton() *lazy {
+	if m.dfa == nil {
+		m.dfa = newLazy(m.re.prog)
+	}
+	return m.dfa
+}
 
 // NextLine returns the bounds, without the line feed, of the first line of buf
 // at or after offset at that matches. at must be the start of a line.
 func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
-	for at < len(buf) {
-		end := len(buf)
-		if i := bytes.IndexByte(buf[at:], '\n'); i >= 0 {
-			end = at + i
-		}
-		if m.MatchLine(buf[at:end]) {
-			return at, end, true
-		}
-		at = end + 1
+	i, ok := m.automaton().scan(buf, at)
+	if !ok {
+		return 0, 0, false
 	}
-	return 0, 0, false
+	start, end = lineAround(buf, at, i)
+	return start, end, true
+}
+
+// lineAround returns the bounds of the line that the byte at i belongs to; it does not
+// look before the offset at.
+func lineAround(buf []byte, at, i int) (start, end int) {
+	start = bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
+	if n := bytes.IndexByte(buf[i:], '\n'); n >= 0 {
+		return start, i + n
+	}
+	return start, len(buf)
 }
 
 // MatchLine reports whether line, which must not contain a line feed, matches.
-func (m *Matcher) MatchLine(line []byte) bool { return m.re.re.Match(line) }
+func (m *Matcher) MatchLine(line []byte) bool {
+	d := m.automaton()
+	if d.always || len(line) == 0 {
+		return d.always || d.matchesAtEnd(d.start&^goIdle)
+	}
+	_, ok := d.scan(line, 0)
+	return ok
+}

@@ -1,0 +1,267 @@
+package regex
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+type opcode uint8
+
+const (
+	opByte  opcode = iota // reads the byte arg
+	opBytes               // reads a byte of the set prog.byteSets[arg]
+	opChar                // reads a character of prog.classes[arg]
+	opSplit               // goes on at next and at arg
+	opLook                // goes on if the assertion arg holds
+	opMatch
+	opFail
+)
+
+// inst is one instruction of a program: what a thread at it does before it goes on
+// at next.
+type inst struct {
+	op   opcode
+	arg  uint32
+	next uint32
+}
+
+type byteSet [4]uint64
+
+func (s *byteSet) has(b byte) bool { return s[b>>6]>>(b&63)&1 != 0 }
+
+// program is a nondeterministic automaton. Unlike the usual ones it reads a whole
+// character in one instruction, the state within the character being part of the
+// thread; so \w costs one instruction and not some hundred.
+type program struct {
+	insts    []inst
+	start    uint32
+	classes  []*charClass
+	byteSets []byteSet
+
+	// columns maps a byte to its column in the transition tables; the bytes of a
+	// column are alike to the program. endColumn stands for the end of the text.
+	columns   [256]uint8
+	endColumn int
+	// sample is a byte of each column.
+	sample []byte
+
+	looks       bool // some assertion is used
+	unicodeWord bool // one that has to know whether characters are word characters
+	wholeText   bool // \A or \z is used: every line is a text of its own
+	word, other *charClass
+}
+
+// The limit of ripgrep on the size of a compiled pattern is 100 MiB, by its own way
+// of counting. The costs are fitted to what it accepts.
+const (
+	sizeLimit    = 100 << 20
+	costInst     = 40
+	costPerState = 12
+)
+
+type compiler struct {
+	prog     *program
+	cost     int
+	classIDs map[string]uint32
+	byteIDs  map[byteSet]uint32
+}
+
+func compile(n *node) (*program, error) {
+	c := &compiler{prog: &program{}, classIDs: map[string]uint32{}, byteIDs: map[byteSet]uint32{}}
+	c.emit(inst{op: opMatch})
+	start, err := c.node(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	p := c.prog
+	p.start = start
+	if p.unicodeWord {
+		word := mustSet("perl:w")
+		p.word, p.other = newCharClass(word), newCharClass(word.negate(maxRune))
+	}
+	p.setColumns()
+	return p, nil
+}
+
+var errTooBig = &SyntaxError{Reason: fmt.Sprintf("the pattern is too big: compiled, it would exceed %d MiB; use smaller repetitions", sizeLimit>>20)}
+
+func (c *compiler) emit(i inst) uint32 {
+	c.prog.insts = append(c.prog.insts, i)
+	return uint32(len(c.prog.insts) - 1)
+}
+
+// node compiles n such that it goes on at next; it returns where n begins. Since
+// everything is compiled back to front, no jump has to be patched but those of loops.
+func (c *compiler) node(n *node, next uint32) (uint32, error) {
+	if c.cost > sizeLimit {
+		return 0, errTooBig
+	}
+	switch n.kind {
+	case kindLiteral:
+		for _, b := range slices.Backward(n.lit) {
+			next = c.emit(inst{op: opByte, arg: uint32(b), next: next})
+			c.cost += costInst
+		}
+	case kindRunes:
+		id, cost := c.class(n.set)
+		c.cost += cost
+		next = c.emit(inst{op: opChar, arg: id, next: next})
+	case kindBytes:
+		c.cost += costInst
+		if len(n.set) == 0 {
+			return c.emit(inst{op: opFail}), nil
+		}
+		next = c.emit(inst{op: opBytes, arg: c.byteSet(n.set), next: next})
+	case kindLook:
+		c.cost += costInst
+		c.prog.looks = true
+		c.prog.unicodeWord = c.prog.unicodeWord || n.look.isUnicodeWord()
+		c.prog.wholeText = c.prog.wholeText || n.look == lookTextStart || n.look == lookTextEnd
+		next = c.emit(inst{op: opLook, arg: uint32(n.look), next: next})
+	case kindConcat:
+		for _, s := range slices.Backward(n.subs) {
+			var err error
+			if next, err = c.node(s, next); err != nil {
+				return 0, err
+			}
+		}
+	case kindAlternate:
+		return c.alternate(n.subs, next)
+	case kindRepeat:
+		return c.repeat(n, next)
+	}
+	return next, nil
+}
+
+func (c *compiler) alternate(subs []*node, next uint32) (uint32, error) {
+	begin, err := c.node(subs[len(subs)-1], next)
+	for _, s := range slices.Backward(subs[:len(subs)-1]) {
+		if err != nil {
+			return 0, err
+		}
+		var b uint32
+		b, err = c.node(s, next)
+		begin = c.emit(inst{op: opSplit, next: b, arg: begin})
+		c.cost += costInst
+	}
+	return begin, err
+}
+
+func (c *compiler) repeat(n *node, next uint32) (uint32, error) {
+	sub := n.subs[0]
+	end := next
+	if n.max == noLimit {
+		loop := c.emit(inst{op: opSplit, arg: end})
+		body, err := c.node(sub, loop)
+		if err != nil {
+			return 0, err
+		}
+		c.prog.insts[loop].next = body
+		next = loop
+		if n.min > 0 {
+			next = body // the loop's body is the last of the rounds that have to be
+		}
+	} else {
+		for range n.max - n.min { // each optional round may be the first that is left out
+			body, err := c.node(sub, next)
+			if err != nil {
+				return 0, err
+			}
+			next = c.emit(inst{op: opSplit, next: body, arg: end})
+			c.cost += costInst
+		}
+	}
+	rounds := n.min
+	if n.max == noLimit && rounds > 0 {
+		rounds--
+	}
+	for range rounds {
+		body, err := c.node(sub, next)
+		if err != nil {
+			return 0, err
+		}
+		next = body
+		c.cost++ // an empty body repeated must come to an end too
+	}
+	return next, nil
+}
+
+// class returns the number of a class and what ripgrep would count for it.
+func (c *compiler) class(set runeSet) (uint32, int) {
+	var key []byte
+	for _, r := range set {
+		key = binary.LittleEndian.AppendUint32(key, uint32(r.lo))
+		key = binary.LittleEndian.AppendUint32(key, uint32(r.hi))
+	}
+	id, ok := c.classIDs[string(key)]
+	if !ok {
+		id = uint32(len(c.prog.classes))
+		c.classIDs[string(key)] = id
+		c.prog.classes = append(c.prog.classes, newCharClass(set))
+	}
+	class := c.prog.classes[id]
+	return id, costInst + costPerState*64*(len(class.leaves)+len(class.inner))/4
+}
+
+func (c *compiler) byteSet(set runeSet) uint32 {
+	var s byteSet
+	for _, r := range set {
+		for b := r.lo; b <= r.hi; b++ {
+			s[b>>6] |= 1 << (b & 63)
+		}
+	}
+	id, ok := c.byteIDs[s]
+	if !ok {
+		id = uint32(len(c.prog.byteSets))
+		c.byteIDs[s] = id
+		c.prog.byteSets = append(c.prog.byteSets, s)
+	}
+	return id
+}
+
+// setColumns divides the bytes into columns.
+func (p *program) setColumns() {
+	var edges [257]bool
+	edge := func(lo, hi int) { edges[lo], edges[hi+1] = true, true }
+	edge('\n', '\n')
+	for _, i := range p.insts {
+		if i.op == opByte {
+			edge(int(i.arg), int(i.arg))
+		}
+	}
+	for i := range p.byteSets {
+		for b := 1; b < 256; b++ {
+			if p.byteSets[i].has(byte(b)) != p.byteSets[i].has(byte(b-1)) {
+				edges[b] = true
+			}
+		}
+	}
+	for _, c := range p.classes {
+		c.split(&edges)
+	}
+	if p.looks {
+		edge('\r', '\r')
+		for b := 1; b < 0x80; b++ {
+			if isWordByte(byte(b)) != isWordByte(byte(b-1)) {
+				edges[b] = true
+			}
+		}
+		edges[0x80] = true
+	}
+	if p.unicodeWord {
+		p.word.split(&edges)
+		p.other.split(&edges)
+	}
+	column := 0
+	for b := range 256 {
+		if edges[b] && b > 0 {
+			column++
+		}
+		if column == len(p.sample) {
+			p.sample = append(p.sample, byte(b))
+		}
+		p.columns[b] = uint8(column)
+	}
+	p.endColumn = column + 1
+}
