@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-func (x *Agent) check(l *loader, n *node, at string) bool {
+func (x *Agent) check(l *loader, at string) bool {
 	if x.Has("model") && x.Has("models") {
 		l.fail(x.At("models"), coord(at, "models"), "want model or models, not both")
 	}
-	if x.Has("model") && strings.TrimSpace(x.Model) == "" && !x.unsetEmpty("model", x.Model) && l.knownText(n, "model") {
+	if x.Has("model") && strings.TrimSpace(x.Model) == "" && !x.unsetEmpty("model", x.Model) && !x.bad["model"] {
 		l.fail(x.At("model"), coord(at, "model"), "the model is empty: want provider:id or the name of a models: entry")
 	}
-	if x.Has("models") && len(x.Models) == 0 && l.knownText(n, "models") {
+	if x.Has("models") && len(x.Models) == 0 && !x.bad["models"] {
 		l.fail(x.At("models"), coord(at, "models"), "the list is empty: want provider:id or names of models: entries, best first")
 	}
 	if x.Has("system") && x.Has("system_file") {
@@ -22,17 +22,6 @@ func (x *Agent) check(l *loader, n *node, at string) bool {
 	}
 	x.SystemFile = l.env.absolute(x.dir, x.SystemFile)
 	return true
-}
-
-// knownText tells whether a key's value was decoded, so that a value that was refused
-// is not called empty as well.
-func (l *loader) knownText(n *node, key string) bool {
-	for _, p := range n.pairs {
-		if p.key == key || l.persona && fold(p.key) == fold(key) {
-			return p.value.kind == scalarNode || p.value.kind == listNode && len(p.value.items) == 0
-		}
-	}
-	return false
 }
 
 // define adds an agent to those of its name. Within a level the config entry goes
@@ -136,7 +125,7 @@ func (r *resolver) base(own *Agent, s step) *Agent {
 		if name == s.name {
 			r.refuse(own, pos, at, "it extends itself, and there is no other %q at a farther level", Shown(name))
 		} else {
-			names := sorted(r.defs)
+			names := slices.DeleteFunc(sorted(r.defs), func(n string) bool { return n == s.name })
 			r.refuse(own, pos, at, "no agent or persona is called %q%s", Shown(name), wantNames(name, names))
 		}
 		return nil

@@ -31,14 +31,14 @@ func isHTTP(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-func (x *Provider) check(l *loader, n *node, at string) bool {
+func (x *Provider) check(l *loader, at string) bool {
 	if !x.Has("type") {
 		x.Type = x.Name
 		if !slices.Contains(ProviderTypes(), x.Name) {
-			l.fail(x.Pos, at+".type", "a type is needed, because %q is none%s (want %s)", x.Name, suggestion(x.Name, ProviderTypes()), strings.Join(ProviderTypes(), ", "))
+			l.fail(x.Pos, at+".type", "a type is missing, and %q is none itself%s (want %s)", Shown(x.Name), suggestion(x.Name, ProviderTypes()), strings.Join(ProviderTypes(), ", "))
 		}
 	}
-	if x.Has("url") {
+	if x.Has("url") && !x.bad["url"] {
 		if x.Type == "replay" {
 			x.URL = l.env.absolute(x.dir, x.URL)
 		} else if x.unsetEmpty("url", x.URL) {
@@ -70,12 +70,12 @@ func (l *loader) headers(h map[string]Secret, p Pos, at string) {
 	}
 }
 
-func (x *Model) check(l *loader, n *node, at string) bool {
+func (x *Model) check(l *loader, at string) bool {
 	if !x.Has("provider") {
 		x.Provider = x.Name
 	}
-	if x.ID == "" {
-		l.fail(x.At("id"), at+".id", "the model's name at the provider is needed")
+	if x.ID == "" && !x.bad["id"] {
+		l.fail(x.At("id"), at+".id", "the model's name at the provider is missing")
 	}
 	if x.ID == "*" {
 		l.fail(x.At("id"), at+".id", "a wildcard names no model")
@@ -101,7 +101,7 @@ func (x *Model) shorthand(l *loader, n *node, at string) {
 	x.Provider, x.ID = "", ""
 }
 
-func (x *MCPServer) check(l *loader, n *node, at string) bool {
+func (x *MCPServer) check(l *loader, at string) bool {
 	stdio, remote := x.Has("command"), x.Has("url")
 	if stdio && l.src.Level == Project {
 		l.refused[x.Name] = true
@@ -113,9 +113,9 @@ func (x *MCPServer) check(l *loader, n *node, at string) bool {
 		l.fail(x.At("url"), at, "want command or url, not both")
 	case !stdio && !remote:
 		l.fail(x.Pos, at, "want command (a program) or url (an address)")
-	case stdio && strings.TrimSpace(x.Command) == "":
+	case stdio && strings.TrimSpace(x.Command) == "" && !x.bad["command"]:
 		l.fail(x.At("command"), at+".command", "the command is empty")
-	case remote:
+	case remote && !x.bad["url"]:
 		l.httpURL(x.URL, x.At("url"), at+".url")
 	}
 	if stdio && !remote {
@@ -142,8 +142,8 @@ func (x *MCPServer) check(l *loader, n *node, at string) bool {
 	return true
 }
 
-func (x *Environment) check(l *loader, n *node, at string) bool {
-	if x.Has("command") && len(x.Command) == 0 {
+func (x *Environment) check(l *loader, at string) bool {
+	if x.Has("command") && len(x.Command) == 0 && !x.bad["command"] {
 		l.fail(x.At("command"), at+".command", "the command is empty")
 	}
 	if x.Name == "local" && x.Has("command") {
@@ -155,7 +155,7 @@ func (x *Environment) check(l *loader, n *node, at string) bool {
 	return true
 }
 
-func (x *ClientTool) check(l *loader, n *node, at string) bool {
+func (x *ClientTool) check(l *loader, at string) bool {
 	for _, r := range x.Name {
 		if r > 127 || r == '.' {
 			l.fail(x.Pos, at, "a tool's name is made of ASCII letters, digits, \"-\" and \"_\"")
@@ -167,7 +167,7 @@ func (x *ClientTool) check(l *loader, n *node, at string) bool {
 			l.fail(x.Pos, coord(at, k), "a client tool needs this")
 		}
 	}
-	if t, ok := x.Parameters["type"]; x.Parameters != nil && (!ok || t != "object") {
+	if t, ok := x.Parameters["type"]; !x.bad["parameters"] && x.Has("parameters") && (!ok || t != "object") {
 		l.fail(x.At("parameters"), at+".parameters.type", "want object, because arguments come by name")
 	}
 	return true
@@ -187,9 +187,9 @@ func (l *loader) checkService(v reflect.Value, at string, e Entry) {
 	switch {
 	case e.Has(key) && e.unsetEmpty(key, address):
 		l.warn(e.At(key), coord(at, key), "the address is empty because environment variable %s is not set", Shown(e.unset[key][0]))
-	case e.Has(key):
+	case e.Has(key) && !e.bad[key]:
 		l.httpURL(address, e.At(key), coord(at, key))
-	case at != "web" && e.Has("token"):
+	case at != "web" && e.Has("token") && !e.Has(key):
 		l.fail(e.At("token"), at+".token", "needs url beside it")
 	}
 }

@@ -72,7 +72,11 @@ func (l *loader) structure(n *node, v reflect.Value, at, what string, e *Entry) 
 		if e != nil {
 			e.at[f.key] = l.pos(p.value.line, p.value.col)
 		}
+		before := len(l.problems)
 		l.value(p.value, v.FieldByIndex(f.index), here, f, e)
+		if e != nil && len(l.problems) > before {
+			e.bad[f.key] = true
+		}
 	}
 }
 

@@ -157,14 +157,14 @@ func (l *loader) keys(p pair) {
 type entryType interface {
 	// check looks at an entry once its keys are decoded, and completes it. False leaves
 	// the entry out.
-	check(l *loader, n *node, at string) bool
+	check(l *loader, at string) bool
 	base() *Entry
 }
 
 func (e *Entry) base() *Entry { return e }
 
 func (l *loader) entry(name string, p Pos) Entry {
-	return Entry{Name: name, Pos: p, Level: l.src.Level, dir: l.src.Dir, rank: l.src.rank(), at: map[string]Pos{}, unset: map[string][]string{}}
+	return Entry{Name: name, Pos: p, Level: l.src.Level, dir: l.src.Dir, rank: l.src.rank(), at: map[string]Pos{}, unset: map[string][]string{}, bad: map[string]bool{}}
 }
 
 // named reads one named entry of a section; it replaces one of a farther level whole.
@@ -182,8 +182,11 @@ func (l *loader) named(p pair, section reflect.Value, at string) {
 		l.cfg.Models[p.key] = *m
 		return
 	}
+	if _, ok := x.(*Model); ok && l.spaced(p.value, at) {
+		return
+	}
 	l.structure(p.value, v.Elem(), at, "key", x.base())
-	if p.value.kind != nullNode && p.value.kind != mapNode || !x.check(l, p.value, at) {
+	if p.value.kind != nullNode && p.value.kind != mapNode || !x.check(l, at) {
 		return
 	}
 	if a, ok := x.(*Agent); ok {
@@ -191,6 +194,16 @@ func (l *loader) named(p pair, section reflect.Value, at string) {
 		return
 	}
 	section.SetMapIndex(reflect.ValueOf(p.key), v.Elem())
+}
+
+// spaced finds the slip of a space in a model's shorthand, which makes a mapping of it.
+func (l *loader) spaced(n *node, at string) bool {
+	if n.kind != mapNode || len(n.pairs) != 1 || n.pairs[0].value.kind > scalarNode ||
+		!l.cfg.hasProvider(n.pairs[0].key) || slices.Contains(keysOf(fieldsOf(reflect.TypeFor[Model]()), false), n.pairs[0].key) {
+		return false
+	}
+	l.failAt(n, at, "%s", spaceMessage(n.pairs[0].key, n.pairs[0].value.raw))
+	return true
 }
 
 // goodName checks an entry's name: names are shown, typed on command lines and put into

@@ -52,7 +52,7 @@ func (l *loader) readPersona(s Source) *Agent {
 	if root.kind != mapNode && root.kind != nullNode {
 		return nil
 	}
-	a.check(l, root, "")
+	a.check(l, "")
 	l.checkPersona(a, id)
 	if body != "" {
 		for _, k := range []string{"system", "system_file"} {

@@ -54,7 +54,7 @@ func (l *loader) checkReferences() {
 			continue
 		}
 		if !m.Has("provider") {
-			l.fail(m.Pos, coord("models", name)+".provider", "the provider is needed, because %q is none%s", Shown(name), wantNames(name, l.cfg.ProviderNames()))
+			l.fail(m.Pos, coord("models", name)+".provider", "the provider is missing, and %q is none itself%s", Shown(name), wantNames(name, l.cfg.ProviderNames()))
 			continue
 		}
 		l.fail(m.At("provider"), coord("models", name)+".provider", "unknown provider %q%s", Shown(m.Provider), wantNames(m.Provider, l.cfg.ProviderNames()))
@@ -109,7 +109,7 @@ func (c *Config) lookup(ref string) (Model, error) {
 
 func modelHint(ref string, names []string) string {
 	if len(names) == 0 {
-		return ": want provider:id, or the name of a models: entry (there are none)"
+		return " (want provider:id, or the name of a models: entry, of which there are none)"
 	}
-	return suggestion(ref, names) + ": want provider:id, or one of the models: entries (" + strings.Join(names, ", ") + ")"
+	return suggestion(ref, names) + " (want provider:id, or a models: entry: " + strings.Join(names, ", ") + ")"
 }

@@ -108,8 +108,9 @@ func (l *loader) subagents(n *node, at string) Subagents {
 			continue
 		}
 		s := Subagent{Entry: l.entry(p.key, pos)}
+		before := len(l.problems)
 		l.structure(p.value, reflect.ValueOf(&s).Elem(), here, "key", &s.Entry)
-		if s.SystemPrompt == "" && p.key != "default" && p.value.kind <= mapNode {
+		if s.SystemPrompt == "" && p.key != "default" && len(l.problems) == before {
 			l.fail(pos, here+".system_prompt", "a subagent needs a system prompt")
 		}
 		for _, t := range s.Tools.On {

@@ -43,6 +43,7 @@ type Entry struct {
 
 	at    map[string]Pos
 	unset map[string][]string
+	bad   map[string]bool // keys whose value was refused
 	dir   string
 	rank  int
 }
