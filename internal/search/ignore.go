@@ -183,8 +183,10 @@ func (ig *Ignore) covers(dir string) bool {
 			return true
 		}
 	}
-	// No rule is written with these two names in mind, so one that matches both
-	// was written for the directory.
-	a, b := ig.decide(dir+"/\x01", false), ig.decide(dir+"/\x02.\x03", false)
-	return a != nil && a == b && a.anchored && !a.negated && strings.HasPrefix(dir, strings.TrimSuffix(a.text, "/")) && a.text != ""
+	// Nobody writes a rule with these names in mind, so one that matches them
+	// here and not elsewhere was written for the directory.
+	const one, two = "\x01", "\x02.\x03"
+	elsewhere := strings.Repeat("\x04/", strings.Count(dir, "/")+1)
+	rule := ig.decide(dir+"/"+one, false)
+	return rule != nil && !rule.negated && rule == ig.decide(dir+"/"+two, false) && rule != ig.decide(elsewhere+one, false)
 }

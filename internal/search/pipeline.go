@@ -55,6 +55,8 @@ type pipeline struct {
 	q      Query
 	emit   func(path string, lines []Line) bool
 	halted atomic.Bool
+	over   chan struct{} // closed when halted
+	all    []*batch
 	work   chan *batch
 	free   chan *batch
 	open   *batch // being filled by the walk
@@ -74,11 +76,13 @@ func newPipeline(ctx context.Context, q Query, emit func(string, []Line) bool) *
 	p := &pipeline{
 		ctx: ctx, q: q, emit: emit,
 		work: make(chan *batch, batches), free: make(chan *batch, batches),
-		finished: map[int]*batch{},
+		over: make(chan struct{}), finished: map[int]*batch{},
 	}
 	p.moved = sync.NewCond(&p.mu)
 	for range batches {
-		p.free <- &batch{}
+		b := &batch{}
+		p.all = append(p.all, b)
+		p.free <- b
 	}
 	return p
 }
@@ -95,6 +99,9 @@ func (p *pipeline) run(w *walker) (Stats, error) {
 	p.flush()
 	close(p.work)
 	wg.Wait()
+	for _, b := range p.all {
+		b.reset() // what a panic left
+	}
 	if p.panicked != nil {
 		panic(p.panicked)
 	}
@@ -105,22 +112,32 @@ func (p *pipeline) run(w *walker) (Stats, error) {
 		err = p.ctx.Err()
 	}
 	p.stats.Unread += w.walked.Unread
+	p.stats.Ignored = w.walked.Ignored
 	return p.stats, err
 }
 
 // halt makes everybody stop soon.
 func (p *pipeline) halt() {
 	p.mu.Lock()
-	p.halted.Store(true)
+	if !p.halted.Swap(true) {
+		close(p.over)
+	}
 	p.mu.Unlock()
 	p.moved.Broadcast()
 }
 
+// ended reports whether emit may not be called any more. The context is asked
+// too, because a halt that it causes comes a little later.
+func (p *pipeline) ended() bool { return p.halted.Load() || p.ctx.Err() != nil }
+
 // add puts a file into the open batch.
 func (p *pipeline) add(d *folder, name []byte) error {
 	if p.open == nil {
-		// Batches come back even after a halt: workers drain the queue.
-		p.open = <-p.free
+		select {
+		case p.open = <-p.free:
+		case <-p.over:
+			return fs.SkipAll
+		}
 		p.open.number = p.next
 		p.next++
 	}
@@ -152,11 +169,6 @@ func (p *pipeline) worker() {
 			}
 			p.mu.Unlock()
 			p.halt()
-			// Somebody has to go on giving batches back to the walk.
-			for b := range p.work {
-				b.reset()
-				p.free <- b
-			}
 		}
 	}()
 	for b := range p.work {
@@ -232,7 +244,7 @@ func (p *pipeline) isTurn(b *batch) bool {
 func (p *pipeline) emitKept(b *batch) {
 	k := &b.found
 	for _, f := range k.files {
-		if p.halted.Load() {
+		if p.ended() {
 			break
 		}
 		p.lines = p.lines[:0]

@@ -31,7 +31,7 @@ type Line struct {
 // Stats says what a search looked at. After a search that was stopped early it
 // depends on how far ahead the workers were.
 type Stats struct {
-	Walked
+	Walked     // Unread counts files too
 	Files  int // searched
 	Binary int // left out: a zero byte in the first 8,000
 	Large  int // left out: larger than MaxFile

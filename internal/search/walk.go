@@ -33,7 +33,8 @@ func (f File) Info() (fs.FileInfo, error) {
 
 // Walked says how complete a walk was.
 type Walked struct {
-	Unread int // directories that could not be read, whole or in part
+	Unread  int // directories that could not be read, whole or in part
+	Ignored int // files and directories left out because of the rules
 }
 
 // Walk calls visit for everything below the base that is not a directory. The
@@ -150,6 +151,7 @@ func (w *walker) folder(d *folder, depth int) error {
 			continue
 		}
 		if w.ignore != nil && w.ignore.Match(d.path+string(name), e.kind.IsDir()) {
+			w.walked.Ignored++
 			continue
 		}
 		if !e.kind.IsDir() {

@@ -234,7 +234,7 @@ func (w *worker) deliver() bool {
 		w.mayEmit = true
 		w.p.emitKept(b)
 	}
-	if w.p.halted.Load() {
+	if w.p.ended() {
 		return false
 	}
 	if !w.p.emit(w.path, w.lines) {
