@@ -1,0 +1,326 @@
+// Package modeltest is a scripted provider for tests: one loopback server that speaks the wire
+// formats of chat completions and of messages, streamed and whole, plays scripted replies with
+// scripted faults, and records every request.
+//
+// It is strict. What the published API reference refuses, it refuses, in the provider's own error
+// shape, so that a client which only works against itself does not pass. Every rule names where it
+// is written down; where the reference gives no wording, the wording is one that was reported from
+// the live service. It is not a simulation of a model and counts no tokens.
+package modeltest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"jig/internal/msg"
+)
+
+// Key is the secret the server accepts, in either dialect's header.
+const Key = "sk-test-0123456789abcdef"
+
+// Reply is one scripted answer. Its parts are sent in the order of the fields.
+type Reply struct {
+	Reasoning string // thinking, or reasoning_content
+	Signature string // of the thinking; "" gives one made from it
+	Redacted  string // the data of a redacted_thinking block; messages dialect only
+	Text      string
+	Refusal   string // the words of a refusal, which also sets the stop reason
+	Calls     []Call
+	Usage     msg.Usage
+	Stop      string // in the dialect's own words; "" follows from the parts
+
+	Fault Fault
+	// Bytes cuts the stream into writes of so many bytes; 0 writes event by event.
+	Bytes int
+	// Style is how chat completions stream calls; "" is as the vendor does.
+	Style Style
+	// Noise puts keep-alives, comments and unknown events between the events.
+	Noise bool
+}
+
+// Call is a scripted tool call. Args is sent as it is, so it may be malformed.
+type Call struct {
+	ID, Name, Args string
+}
+
+// Style is a way in which compatible servers stream tool calls.
+type Style string
+
+// The ways.
+const (
+	Whole    Style = "whole"     // each call in one piece, arguments and all
+	NoIndex  Style = "no-index"  // the index is left out
+	ZeroOnly Style = "zero-only" // every call has index 0
+	From7    Style = "from-7"    // the first index is 7
+	NoID     Style = "no-id"     // ids are left out
+	Named    Style = "named"     // every fragment repeats id and name
+	Object   Style = "object"    // the arguments are an object and not a string
+)
+
+// Fault is what goes wrong with a reply.
+type Fault struct {
+	Kind  FaultKind
+	After int // how many events of the reply are sent first
+
+	Status int // for FaultStatus
+	Header http.Header
+	Body   string // for FaultStatus and FaultError; "" is the dialect's own overload error
+}
+
+// FaultKind is a kind of failure.
+type FaultKind string
+
+// The kinds of failure.
+const (
+	FaultStatus FaultKind = "status" // an HTTP answer with Status, Header and Body
+	FaultError  FaultKind = "error"  // an error object in the stream
+	FaultCut    FaultKind = "cut"    // the connection is torn down
+	FaultEnd    FaultKind = "end"    // the stream ends as if nothing was missing
+	FaultSilent FaultKind = "silent" // nothing more comes until the client gives up
+	FaultOpen   FaultKind = "open"   // the whole reply comes, but not the dialect's end mark
+)
+
+// Dialect names a wire format.
+type Dialect string
+
+// The dialects.
+const (
+	Chat     Dialect = "chat"     // chat completions
+	Messages Dialect = "messages" // the messages API
+)
+
+// Request is one request as it came.
+type Request struct {
+	Dialect Dialect
+	Method  string
+	Path    string
+	Header  http.Header
+	Body    []byte
+	Refused string // why it was refused, "" when it was answered
+}
+
+// Server plays a script. The zero values of its options are the vendors' behaviour; set them
+// before the first request.
+type Server struct {
+	URL string // without a path
+
+	// Models are the names the server knows; none means any.
+	Models []string
+	// ReasoningBack refuses a request that leaves out reasoning_content where the server gave one
+	// with a tool call, as https://api-docs.deepseek.com/guides/thinking_mode describes.
+	ReasoningBack bool
+	// NoReasoning refuses reasoning_content in a request, as deepseek-reasoner did:
+	// https://api-docs.deepseek.com/zh-cn/guides/reasoning_model
+	NoReasoning bool
+	// Keyless accepts requests without a key, as a server on the own machine does.
+	Keyless bool
+	// IgnoreStream answers whole although a stream was asked for.
+	IgnoreStream bool
+
+	mu       sync.Mutex
+	script   []Reply
+	requests []Request
+	thoughts map[string]string // signature or redacted data → the text it was given with
+	reasoned map[string]bool   // ids of calls that came with reasoning_content
+	close    chan struct{}
+}
+
+// New starts a server that answers with the replies of a script, one per accepted request, and
+// stops it when the test ends.
+func New(t testing.TB, script ...Reply) *Server {
+	t.Helper()
+	s := &Server{script: script, thoughts: map[string]string{}, reasoned: map[string]bool{}, close: make(chan struct{})}
+	h := httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL = h.URL
+	t.Cleanup(func() {
+		close(s.close)
+		h.CloseClientConnections()
+		h.Close()
+	})
+	return s
+}
+
+// Add appends replies to the script.
+func (s *Server) Add(replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = append(s.script, replies...)
+}
+
+// Left is how many replies have not been asked for.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.script)
+}
+
+// Requests are all requests so far, refused ones too.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Refused are the reasons for which requests were refused.
+func (s *Server) Refused() []string {
+	var out []string
+	for _, r := range s.Requests() {
+		if r.Refused != "" {
+			out = append(out, r.Refused)
+		}
+	}
+	return out
+}
+
+// problem is a refusal on its way to the client.
+type problem struct {
+	status  int
+	kind    string // the error's type
+	code    string // chat completions only
+	param   string // chat completions only
+	message string
+}
+
+const maxBody = 32 << 20 // https://platform.claude.com/docs/en/api/errors#request-size-limits
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	d := Chat
+	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/messages")) || r.Header.Get("anthropic-version") != "" {
+		d = Messages
+	}
+	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body}
+	var p *problem
+	var fields object
+	s.mu.Lock()
+	if d == Chat {
+		fields, p = s.checkChat(r, body)
+	} else {
+		fields, p = s.checkMessages(r, body)
+	}
+	var reply Reply
+	if p == nil {
+		if len(s.script) == 0 {
+			p = &problem{status: 500, kind: "api_error", message: "modeltest: the script has no reply left"}
+		} else {
+			reply, s.script = s.script[0], s.script[1:]
+			s.remember(d, reply)
+		}
+	}
+	if p != nil {
+		q.Refused = p.message
+	}
+	s.requests = append(s.requests, q)
+	s.mu.Unlock()
+	switch {
+	case p != nil:
+		refuse(w, d, p)
+	case reply.Fault.Kind == FaultStatus:
+		s.status(w, d, reply.Fault)
+	default:
+		s.answer(w, r, d, fields, reply)
+	}
+}
+
+// remember keeps what a later request must bring back unaltered.
+func (s *Server) remember(d Dialect, r Reply) {
+	if d == Messages {
+		if r.Reasoning != "" || r.Signature != "" {
+			s.thoughts[r.signature()] = r.Reasoning
+		}
+		if r.Redacted != "" {
+			s.thoughts[r.Redacted] = ""
+		}
+		return
+	}
+	if r.Reasoning != "" {
+		for i, c := range r.Calls {
+			s.reasoned[c.id(i)] = true
+		}
+	}
+}
+
+func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
+	for k, v := range f.Header {
+		w.Header()[k] = v
+	}
+	if f.Body == "" {
+		refuse(w, d, &problem{status: f.Status, kind: "overloaded_error", message: "Overloaded"})
+		return
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.WriteHeader(f.Status)
+	_, _ = io.WriteString(w, f.Body)
+}
+
+// answer sends a reply, up to its fault.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q object, reply Reply) {
+	stream, _ := q["stream"].(bool)
+	if !stream || s.IgnoreStream {
+		w.Header().Set("Content-Type", "application/json")
+		if d == Chat {
+			_, _ = w.Write(encode(reply.chatWhole(q)))
+		} else {
+			_, _ = w.Write(encode(reply.messageWhole(q)))
+		}
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	events := reply.chatEvents(q)
+	if d == Messages {
+		events = reply.messageEvents(q)
+	}
+	f := reply.Fault
+	switch f.Kind {
+	case FaultOpen:
+		events = events[:len(events)-1]
+	case "":
+	default:
+		events = events[:min(f.After, len(events))]
+	}
+	if f.Kind == FaultError {
+		events = append(events, errorEvent(d, f.Body))
+	}
+	out := []byte{}
+	for _, e := range events {
+		if reply.Noise {
+			out = append(out, ": keep-alive\n\n"...)
+		}
+		out = append(out, e...)
+		if reply.Bytes == 0 {
+			send(w, out)
+			out = out[:0]
+		}
+	}
+	for len(out) > 0 {
+		n := min(reply.Bytes, len(out))
+		send(w, out[:n])
+		out = out[n:]
+	}
+	switch f.Kind {
+	case FaultCut:
+		panic(http.ErrAbortHandler) // net/http's way to tear the connection down
+	case FaultSilent:
+		select {
+		case <-r.Context().Done():
+		case <-s.close:
+		case <-time.After(time.Minute):
+		}
+	}
+}
+
+func send(w http.ResponseWriter, b []byte) {
+	if len(b) > 0 {
+		_, _ = w.Write(b)
+		w.(http.Flusher).Flush()
+	}
+}
