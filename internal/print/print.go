@@ -21,6 +21,9 @@ const (
 	Text  Format = "text"  // the answer alone
 	JSON  Format = "json"  // one report at the end
 	JSONL Format = "jsonl" // one event a line as it happens, the report last
+
+	// Silent leaves the answer to the caller. People cannot choose it.
+	Silent Format = ""
 )
 
 // Formats are all of them, for messages and completion.
@@ -78,7 +81,7 @@ func (r Report) Write(o Options) error {
 		err = r.writeJSON(o.Out, "  ")
 	case o.Format == JSONL:
 		err = r.writeJSON(o.Out, "")
-	case r.Error == "":
+	case o.Format == Text && r.Error == "":
 		reply := r.Reply
 		if o.Clean {
 			reply = Clean(reply)

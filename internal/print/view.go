@@ -16,12 +16,18 @@ import (
 type View struct {
 	w     io.Writer
 	paint paint
-	open  map[string]proto.Opened
+	calls []*drawn // opened and not drawn yet, in call order
+}
+
+// drawn is a call on its way to being drawn.
+type drawn struct {
+	opened proto.Opened
+	closed *proto.Closed
 }
 
 // NewView draws on w.
 func NewView(w io.Writer, color bool) *View {
-	return &View{w: w, paint: paint(color), open: map[string]proto.Opened{}}
+	return &View{w: w, paint: paint(color)}
 }
 
 // Show draws one event. Facts of a kind it has no picture for leave nothing.
@@ -30,11 +36,27 @@ func (v *View) Show(e proto.Event) error {
 	case proto.Said:
 		return v.said(f)
 	case proto.Opened:
-		v.open[f.Call] = f
+		v.calls = append(v.calls, &drawn{opened: f})
 	case proto.Closed:
-		o := v.open[f.Call]
-		delete(v.open, f.Call)
-		return v.closed(o, f)
+		for _, c := range v.calls {
+			if c.opened.Call == f.Call {
+				c.closed = &f
+			}
+		}
+		return v.flush()
+	}
+	return nil
+}
+
+// flush draws the calls that have ended. Calls that ran together are drawn in the order in which
+// they were made, whichever ended first.
+func (v *View) flush() error {
+	for len(v.calls) > 0 && v.calls[0].closed != nil {
+		c := v.calls[0]
+		v.calls = v.calls[1:]
+		if err := v.closed(c.opened, *c.closed); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"jig/internal/config"
+)
+
+func configCommand(w World) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "check, locate or begin the configuration",
+		Args: takes(0, 0, "a command: check, path or init"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usagef("jig config needs a command: check, path or init")
+		}}
+	var o Options
+	check := &cobra.Command{Use: "check", Short: "say everything that is wrong with the configuration",
+		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configCheck(w, o) }}
+	path := &cobra.Command{Use: "path", Short: "list the files that are read, farthest first",
+		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configPath(w, o) }}
+	begin := &cobra.Command{Use: "init", Short: "write a first config file",
+		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configInit(w, o) }}
+	for _, x := range []*cobra.Command{check, path} {
+		configFlags(x, &o)
+	}
+	begin.Flags().StringVarP(&o.Config, "config", "c", "", "write this `file` instead of the user's")
+	c.AddCommand(check, path, begin)
+	return c
+}
+
+func configCheck(w World, o Options) error {
+	s, cfg, err := load(w, o)
+	if s == nil {
+		return err
+	}
+	for _, src := range s.sources {
+		if src.Trusted || src.Level != config.Project {
+			fmt.Fprintln(w.Out, config.Shown(src.Path))
+		}
+	}
+	for _, x := range cfg.Unset {
+		w.warn("%s", x)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.Agent("default"); err != nil {
+		w.warn("there is no agent named default, so a bare jig has nothing to run: add agents.default")
+	}
+	warnTools(w, s, cfg)
+	_, err = fmt.Fprintf(w.Out, "OK: %d provider(s), %d model(s), %d agent(s), %d mcp server(s)\n",
+		len(cfg.Providers), len(cfg.Models), len(cfg.Agents), len(cfg.MCPServers))
+	return err
+}
+
+// warnTools says of every agent which of its tools would be left out.
+func warnTools(w World, s *survey, cfg *config.Config) {
+	for _, name := range sortedKeys(cfg.Agents) {
+		_, warnings := openTools(cfg.Agents[name].Tools.On, place{root: s.root, home: w.Home})
+		for _, x := range warnings {
+			w.warn("agents.%s: %s", name, x)
+		}
+	}
+}
+
+// configPath lists where configuration may be, in the order of merging, and what is there.
+func configPath(w World, o Options) error {
+	s, err := look(w, o.Config, o.Trust)
+	if err != nil {
+		return err
+	}
+	if o.Config != "" {
+		_, err := fmt.Fprintln(w.Out, config.Shown(s.sources[len(s.sources)-1].Path))
+		return err
+	}
+	trusted := map[string]bool{}
+	for _, l := range s.levels {
+		trusted[l.dir] = l.trusted
+	}
+	dirs := config.ProjectLevels(w.GOOS, s.root, w.Cwd)
+	if s.noPlaces == nil {
+		dirs = append([]string{s.places.Config}, dirs...)
+	}
+	for i, dir := range dirs {
+		path, note := filepath.Join(dir, "config.yaml"), ""
+		switch {
+		case !exists(path):
+			note = " (missing)"
+		case (i > 0 || s.noPlaces != nil) && !trusted[dir]:
+			note = " (not trusted)"
+		}
+		if _, err := fmt.Fprintf(w.Out, "%s%s\n", config.Shown(path), note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// starter is a first configuration; %s is a provider and a model of it.
+const starter = `# jig's configuration. jig config check says what is wrong with it, docs/configuration.md what it can hold.
+agents:
+  default:
+    model: %q
+    tools:
+      code:               # find, read and edit the project's files
+        auto_write: false # true edits without asking, which runs with -m need
+`
+
+func configInit(w World, o Options) error {
+	path := o.Config
+	if path == "" {
+		places, err := config.UserPlaces(config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home})
+		if err != nil {
+			return err
+		}
+		path = filepath.Join(places.Config, "config.yaml")
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(w.Cwd, path)
+	}
+	model := "openai:gpt-4o"
+	if key, _ := w.Getenv("ANTHROPIC_API_KEY"); key != "" {
+		model = "anthropic:claude-sonnet-4-20250514"
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("%s cannot be made: %w", config.Shown(filepath.Dir(path)), cause(err))
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already (use -c FILE to write another one)", config.Shown(path))
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(f, starter, model)
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", config.Shown(path), cause(err))
+	}
+	_, err = fmt.Fprintf(w.Out, "wrote %s (%s with the code toolset); change the model there\n", config.Shown(path), model)
+	return err
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"jig/internal/agent"
+	"jig/internal/config"
+)
+
+// listing is one thing that can be listed. A row's first cell is the item's id.
+type listing struct {
+	name, short string
+	rows        func(w World, s *survey, cfg *config.Config, o Options) ([][]string, error)
+}
+
+var listings = []listing{
+	{"agents", "agents and personas, with their model", agentRows},
+	{"models", "the models: entries", modelRows},
+	{"providers", "where models are reached, and where the key comes from", providerRows},
+	{"tools", "an agent's tools: how a call is shown, whether calls overlap, what is asked first", toolRows},
+}
+
+func listCommand(w World) *cobra.Command {
+	o := Options{}
+	var kinds []string
+	var long strings.Builder
+	for _, l := range listings {
+		kinds = append(kinds, l.name)
+		fmt.Fprintf(&long, "  %-10s %s\n", l.name, l.short)
+	}
+	want := strings.Join(kinds, ", ")
+	c := &cobra.Command{
+		Use:       "list [agents|models|providers|tools]",
+		Short:     "list agents, models, providers or tools, one a line",
+		Long:      "Lists one item a line, its id first:\n" + strings.TrimRight(long.String(), "\n"),
+		Args:      takes(0, 1, "one of "+want),
+		ValidArgs: kinds,
+		RunE: func(_ *cobra.Command, args []string) error {
+			kind := "agents"
+			if len(args) == 1 {
+				kind = args[0]
+			}
+			for _, l := range listings {
+				if l.name == kind {
+					return l.print(w, o)
+				}
+			}
+			return usagef("jig list has no %q (want %s)%s", kind, want, didYouMean(kind, kinds))
+		},
+	}
+	c.Flags().StringVarP(&o.Agent, "agent", "a", "", "for tools: this `agent`'s")
+	configFlags(c, &o)
+	return c
+}
+
+func (l listing) print(w World, o Options) error {
+	s, cfg, err := load(w, o)
+	if err != nil {
+		return err
+	}
+	rows, err := l.rows(w, s, cfg, o)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w.Out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		for i, cell := range r {
+			r[i] = config.Shown(cell)
+		}
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+	}
+	return t.Flush()
+}
+
+func agentRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, error) {
+	var rows [][]string
+	for _, name := range sortedKeys(cfg.Agents) {
+		a := cfg.Agents[name]
+		note := a.Description
+		if note == "" {
+			note = a.Label
+		}
+		if a.Unconfined() {
+			note = strings.TrimSpace("unconfined " + note)
+		}
+		rows = append(rows, []string{name, strings.Join(a.ModelRefs(), ","), note})
+	}
+	return rows, nil
+}
+
+func modelRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, error) {
+	var rows [][]string
+	for _, name := range sortedKeys(cfg.Models) {
+		m := cfg.Models[name]
+		window := ""
+		if m.ContextWindow > 0 {
+			window = fmt.Sprintf("%d tokens", m.ContextWindow)
+		}
+		rows = append(rows, []string{name, m.Provider + ":" + m.ID, window})
+	}
+	return rows, nil
+}
+
+func providerRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, error) {
+	var rows [][]string
+	for _, name := range cfg.ProviderNames() {
+		r, err := cfg.ResolveModel(name + ":x")
+		if err != nil {
+			rows = append(rows, []string{name, "", err.Error()})
+			continue
+		}
+		kind := r.Provider.Type
+		if dialects[kind] == nil {
+			kind += " (not in this build)"
+		}
+		rows = append(rows, []string{name, kind, keyNote(r), r.Provider.URL})
+	}
+	return rows, nil
+}
+
+// keyNote says where a provider's key comes from; never what it is.
+func keyNote(r config.Resolved) string {
+	switch {
+	case r.KeySource != "":
+		return "[key: " + r.KeySource + "]"
+	case len(r.KeyNames) == 0:
+		return "[no key needed]"
+	}
+	return "[no key: set " + strings.Join(r.KeyNames, " or ") + "]"
+}
+
+func toolRows(w World, s *survey, cfg *config.Config, o Options) ([][]string, error) {
+	on, err := toolsOf(cfg, o.Agent)
+	if err != nil {
+		return nil, err
+	}
+	owners, warnings := openTools(on, place{root: s.root, home: w.Home})
+	for _, x := range warnings {
+		w.warn("%s", x)
+	}
+	table, err := agent.Bind(owners...)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for _, t := range table.Specs() {
+		asks := "never asks"
+		if len(t.Asks) > 0 {
+			asks = "asks"
+		}
+		rows = append(rows, []string{t.Name, string(t.Show), "parallel: " + t.Together, asks})
+	}
+	return rows, nil
+}

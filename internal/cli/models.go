@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"jig/internal/config"
+	"jig/internal/model"
+	"jig/internal/model/anthropic"
+	"jig/internal/model/endpoint"
+	"jig/internal/model/openai"
+	"jig/internal/model/replay"
+)
+
+// maxScript bounds a replay script, in bytes.
+const maxScript = 64 << 20
+
+// dialects are the provider types this build speaks.
+var dialects = map[string]func(r config.Resolved) (model.Model, error){
+	"openai": func(r config.Resolved) (model.Model, error) { return openai.New(endpointOptions(r)), nil },
+	"anthropic": func(r config.Resolved) (model.Model, error) {
+		return anthropic.New(endpointOptions(r)), nil
+	},
+	"replay": openReplay,
+}
+
+// openModel makes the client of a model. Nothing is contacted.
+func openModel(r config.Resolved) (model.Model, error) {
+	open := dialects[r.Provider.Type]
+	if open == nil {
+		return nil, fmt.Errorf("provider %q: the %s dialect is not in this build (use openai, anthropic or replay)", r.ProviderName, r.Provider.Type)
+	}
+	if r.Key == "" && r.Provider.URL == "" && len(r.KeyNames) > 0 {
+		return nil, fmt.Errorf("no API key for provider %q: set %s, or providers.%s.key in a config file", r.ProviderName, strings.Join(r.KeyNames, " or "), r.ProviderName)
+	}
+	return open(r)
+}
+
+func endpointOptions(r config.Resolved) endpoint.Options {
+	headers := map[string]string{}
+	for k, v := range r.Provider.Headers {
+		headers[k] = v.Reveal()
+	}
+	return endpoint.Options{Provider: r.ProviderName, URL: r.Provider.URL, Key: r.Key.Reveal(), Headers: headers, Proxy: http.ProxyFromEnvironment}
+}
+
+func openReplay(r config.Resolved) (model.Model, error) {
+	if r.Provider.URL == "" {
+		return nil, fmt.Errorf("provider %q plays a script: set providers.%s.url to its path", r.ProviderName, r.ProviderName)
+	}
+	data, err := readSmall(r.Provider.URL, maxScript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("provider %q: there is no script %s", r.ProviderName, config.Shown(r.Provider.URL))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("provider %q: the script %s cannot be read: %w", r.ProviderName, config.Shown(r.Provider.URL), cause(err))
+	}
+	m, err := replay.New(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(r.Provider.URL), err)
+	}
+	return m, nil
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"jig/internal/agent"
+	"jig/internal/config"
+	"jig/internal/host"
+	"jig/internal/model"
+	"jig/internal/proto"
+)
+
+// Options is a command line, read. Every command takes what it needs of it.
+type Options struct {
+	Agent      string // "" is default
+	Persona    string // ID or ID:EFFORT
+	Message    string
+	HasMessage bool // -m was given
+	Model      string
+	System     string
+	HasSystem  bool // -s was given
+	Config     string
+	MaxTurns   int
+	Format     string
+	Trust      bool
+	Debug      bool
+}
+
+// plan is what a session would be, before anything of it runs.
+type plan struct {
+	name     string // the agent's
+	agent    config.Agent
+	resolved config.Resolved
+	turn     agent.Turn
+	began    proto.Began
+	warnings []string
+}
+
+// load reads the configuration, says what was left out, and gives the errors.
+func load(w World, o Options) (*survey, *config.Config, error) {
+	s, err := look(w, o.Config, o.Trust)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, warnings, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	if s.noPlaces != nil {
+		w.warn("%v; the user's own configuration is left out", s.noPlaces)
+	}
+	for _, text := range s.warnings {
+		w.warn("%s", text)
+	}
+	for _, l := range s.untrusted() {
+		if o.Config == "" || hasPersona(l) {
+			w.warn("%s", l.say())
+		}
+	}
+	for _, x := range warnings {
+		w.warn("%s", x)
+	}
+	return s, cfg, err
+}
+
+func hasPersona(l level) bool {
+	for _, f := range l.files {
+		if strings.HasSuffix(f, ".md") {
+			return true
+		}
+	}
+	return false
+}
+
+// choose finds the agent and the model a command line means.
+func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
+	p := &plan{name: "default"}
+	id, effort, _ := strings.Cut(o.Persona, ":")
+	if o.Agent != "" {
+		p.name = o.Agent
+	}
+	if id != "" {
+		p.name = id
+	}
+	var err error
+	p.agent, err = cfg.Agent(p.name)
+	switch {
+	case err != nil && o.Agent == "" && id == "" && o.Model != "":
+		p.agent = config.Agent{} // a model named by hand needs no agent: a plain chat
+	case err != nil && o.Agent == "" && id == "" && len(s.sources) == 0:
+		return nil, errNothing
+	case err != nil && o.Agent == "" && id == "":
+		return nil, usagef("there is no agent named default: name one (%s), or add agents.default to a config file", names(cfg))
+	case err != nil:
+		return nil, usagef("%v", err)
+	}
+	ref := o.Model
+	if ref == "" {
+		refs := p.agent.ModelRefs()
+		if len(refs) == 0 {
+			return nil, usagef("no model chosen: set agents.%s.model in a config file, or pass -M provider:id", p.name)
+		}
+		ref = refs[0]
+	}
+	if p.resolved, err = cfg.ResolveModel(ref); err != nil {
+		return nil, fmt.Errorf("model %q: %w", ref, err)
+	}
+	return p, p.effort(effort)
+}
+
+// errNothing is what a first headless start is told. It never looks for servers or keys by itself.
+var errNothing = errors.New(`no configuration found, so there is no model to ask
+  to see jig work without a key:  jig demo
+  to use a model:  jig config init, or  OPENAI_API_KEY=… jig -M openai:MODEL -m "…"`)
+
+func names(cfg *config.Config) string {
+	if len(cfg.Agents) == 0 {
+		return "none is configured"
+	}
+	return "agents: " + strings.Join(sortedKeys(cfg.Agents), ", ")
+}
+
+// effort takes the reasoning level: the command line's, the agent's, the model's.
+func (p *plan) effort(level string) error {
+	switch {
+	case level != "":
+		levels := config.ReasoningLevels()
+		if len(p.agent.AllowedReasoningLevels) > 0 {
+			levels = p.agent.AllowedReasoningLevels
+		}
+		if !contains(levels, level) {
+			return usagef("--persona: unknown reasoning level %q (want %s)%s", level, strings.Join(levels, ", "), didYouMean(level, levels))
+		}
+		p.turn.Send.Reasoning = level
+	case p.agent.Reasoning != "":
+		p.turn.Send.Reasoning = p.agent.Reasoning
+	default:
+		p.turn.Send.Reasoning = p.resolved.Reasoning
+	}
+	return nil
+}
+
+// prepare makes everything but the model's client.
+func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool) (*plan, error) {
+	p, err := choose(s, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	instructions, err := p.instructions(o)
+	if err != nil {
+		return nil, err
+	}
+	owners, warnings := openTools(p.agent.Tools.On, place{root: s.root, home: w.Home})
+	p.warnings = warnings
+	if p.turn.Tools, err = agent.Bind(owners...); err != nil {
+		return nil, err
+	}
+	send := &p.turn.Send
+	send.Provider, send.Model = p.resolved.ProviderName, p.resolved.ID
+	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
+	send.System = host.Prompt(harness(p.agent), surroundings(w, s), instructions)
+	p.turn.Limits.Rounds = o.MaxTurns
+	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
+	return p, nil
+}
+
+// harness says whether the agent's own tools: names a toolset that is on; ask alone, which every
+// interactive session has, is none.
+func harness(a config.Agent) bool {
+	for _, t := range a.Tools.On {
+		if t.Name != "ask" {
+			return true
+		}
+	}
+	return false
+}
+
+func surroundings(w World, s *survey) host.Surroundings {
+	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02")}
+	for _, src := range s.sources {
+		switch {
+		case src.Kind != config.ConfigFile:
+		case src.Level == config.Project && src.Trusted:
+			out.ProjectConfig = src.Path
+		case src.Level == config.User:
+			out.UserConfig = src.Path
+		}
+	}
+	return out
+}
+
+// instructions are the agent's own prompt: -s, system, or what stands in system_file.
+func (p *plan) instructions(o Options) (string, error) {
+	switch {
+	case o.HasSystem:
+		return o.System, nil
+	case p.agent.System != "" || p.agent.SystemFile == "":
+		return p.agent.System, nil
+	}
+	data, err := readSmall(p.agent.SystemFile, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no such file")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: agents.%s.system_file: %s cannot be read: %w", p.agent.At("system_file"), p.name, config.Shown(filepath.Clean(p.agent.SystemFile)), cause(err))
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+}
+
+// setup is the plan as the host takes it.
+func (p *plan) setup(m model.Model, alone bool) host.Setup {
+	p.turn.Model = m
+	return host.Setup{Began: p.began, Alone: alone,
+		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"jig/internal/print"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Run reads a command line and carries it out. It gives the exit code.
+func Run(ctx context.Context, w World, args []string) int {
+	root := newRoot(w)
+	root.SetArgs(args)
+	root.SetIn(w.In)
+	root.SetOut(w.Out)
+	root.SetErr(w.Err)
+	err := root.ExecuteContext(ctx)
+	var e *ended
+	if err != nil && !errors.As(err, &e) {
+		fmt.Fprintf(w.Err, "jig: %s\n", err)
+	}
+	return exitCode(err)
+}
+
+// newRoot puts the commands together. A bare jig is jig run.
+func newRoot(w World) *cobra.Command {
+	root := runCommand(w)
+	root.Use = "jig [agent]"
+	root.Long = "jig gives a language model hands: it runs an agent on real files, bounded, approved and shown.\n" +
+		"Without a command it runs an agent, as jig run does. Start with jig demo, which needs no key."
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
+	for _, c := range commands {
+		root.AddCommand(c(w))
+	}
+	return root
+}
+
+// commands are all that jig can be told, in the order of the help.
+var commands = []func(World) *cobra.Command{
+	runCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
+}
+
+// flagError says what a wrong flag may have been meant to be.
+func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	if i := strings.Index(text, "--"); strings.HasPrefix(text, "unknown flag: ") && i >= 0 {
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
+		return usagef("%s%s (jig %s --help lists them)", text, didYouMean(text[i:], all), c.Name())
+	}
+	return usagef("%s (jig %s --help)", text, c.Name())
+}
+
+// takes checks how many arguments a command gets, in words that say which.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usagef("%s takes %s, got %d arguments (%s --help)", c.CommandPath(), what, len(args), c.CommandPath())
+		}
+		return nil
+	}
+}
+
+func runCommand(w World) *cobra.Command {
+	o := Options{}
+	c := &cobra.Command{
+		Use:   "run [agent]",
+		Short: "run an agent",
+		Long: "Runs an agent of the configuration, or a persona. With -m it answers one message and ends: the answer alone\n" +
+			"goes to standard output, everything else to standard error, and nobody is asked anything.",
+		Args: takes(0, 1, "one agent at most"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return agentNames(w), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Agent = args[0]
+			}
+			o.HasMessage, o.HasSystem = c.Flags().Changed("message"), c.Flags().Changed("system")
+			if err := o.check(c.Flags()); err != nil {
+				return err
+			}
+			return run(c.Context(), w, o)
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.Message, "message", "m", "", "answer this `text` and end (- reads standard input)")
+	f.StringVarP(&o.Model, "model", "M", "", "use this `model`: provider:id, or the name of a models: entry")
+	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
+	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
+	f.IntVar(&o.MaxTurns, "max-turns", 0, "end with an error after `N` model requests (0: no limit)")
+	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
+	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
+	configFlags(c, &o)
+	complete(c, "output-format", print.Formats)
+	return c
+}
+
+// configFlags are those of every command that reads the configuration.
+func configFlags(c *cobra.Command, o *Options) {
+	c.Flags().StringVarP(&o.Config, "config", "c", "", "read this `file` instead of the config files")
+	c.Flags().BoolVar(&o.Trust, "trust", false, "trust this project's .jig folders, for this run alone")
+}
+
+func complete(c *cobra.Command, flag string, values []string) {
+	err := c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values, cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // the flag was just defined
+	}
+}
+
+// check refuses what cannot be meant together.
+func (o Options) check(f *pflag.FlagSet) error {
+	switch {
+	case !contains(print.Formats, o.Format):
+		return usagef("--output-format: unknown format %q (want %s)%s", o.Format, strings.Join(print.Formats, ", "), didYouMean(o.Format, print.Formats))
+	case o.HasMessage && strings.TrimSpace(o.Message) == "":
+		return usagef("--message must not be empty")
+	case f.Changed("output-format") && !o.HasMessage:
+		return usagef("--output-format applies to -m runs only")
+	case f.Changed("max-turns") && !o.HasMessage:
+		return usagef("--max-turns applies to -m runs only")
+	case o.MaxTurns < 0:
+		return usagef("--max-turns must be 0 (no limit) or more, got %d", o.MaxTurns)
+	case o.Agent != "" && o.Persona != "":
+		return usagef("an agent (%s) and --persona (%s) cannot both be given", o.Agent, o.Persona)
+	case f.Changed("config") && o.Config == "":
+		return usagef("-c must name a file")
+	case f.Changed("model") && o.Model == "":
+		return usagef("-M must name a model: provider:id, or the name of a models: entry")
+	}
+	return nil
+}
+
+func versionCommand(w World) *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "print the version", Args: takes(0, 0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(w.Out, "jig %s (%s/%s)\n", version, w.GOOS, w.GOARCH)
+			return err
+		}}
+}
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+func completionCommand(w World) *cobra.Command {
+	return &cobra.Command{Use: "completion SHELL", Short: "print a completion script for bash, zsh, fish or powershell",
+		Args: takes(1, 1, "one shell ("+strings.Join(shells, ", ")+")"), ValidArgs: shells,
+		RunE: func(c *cobra.Command, args []string) error {
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(w.Out, true)
+			case "zsh":
+				return root.GenZshCompletion(w.Out)
+			case "fish":
+				return root.GenFishCompletion(w.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(w.Out)
+			}
+			return usagef("unknown shell %q (want %s)%s", args[0], strings.Join(shells, ", "), didYouMean(args[0], shells))
+		}}
+}
+
+// agentNames are for completion: what cannot be read has none.
+func agentNames(w World) []string {
+	quiet := w
+	quiet.Err = io.Discard
+	_, cfg, err := load(quiet, Options{})
+	if err != nil {
+		return nil
+	}
+	return sortedKeys(cfg.Agents)
+}

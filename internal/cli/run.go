@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"jig/internal/host"
+	"jig/internal/print"
+	"jig/internal/proto"
+)
+
+// maxMessage bounds a message from standard input, in bytes. A model's window ends long before.
+const maxMessage = 16 << 20
+
+// run is jig run: one message and its answer, since there is no screen yet.
+func run(ctx context.Context, w World, o Options) error {
+	if o.Debug {
+		return debug(w, o)
+	}
+	if !o.HasMessage {
+		return interactive(w, o)
+	}
+	err := headless(ctx, w, o)
+	var e *ended
+	var u *usageError
+	if err == nil || errors.As(err, &e) || errors.As(err, &u) || o.Format == string(print.Text) {
+		return err
+	}
+	// Whoever reads reports gets one of every run that failed, also of one that had no session yet.
+	report := print.FailedBefore("", o.Model, strings.Join(strings.Fields(err.Error()), " "))
+	if e := report.Write(print.Options{Format: print.Format(o.Format), Out: w.Out}); e != nil {
+		return e
+	}
+	return err
+}
+
+// interactive is the start of a session with a person. What it asks about trust holds for later runs.
+func interactive(w World, o Options) error {
+	if !w.InTerm || !w.OutTerm {
+		return usagef("an interactive session needs a terminal; use -m TEXT, or -m - for piped input")
+	}
+	s, err := look(w, o.Config, o.Trust)
+	if err != nil {
+		return err
+	}
+	if err := askTrust(w, s); err != nil {
+		return err
+	}
+	return usagef(`this build has no screen yet: use jig run -m "…", or jig demo to see it work`)
+}
+
+func headless(ctx context.Context, w World, o Options) error {
+	text, err := message(w, o.Message)
+	if err != nil {
+		return err
+	}
+	s, cfg, err := load(w, o)
+	if err != nil {
+		return err
+	}
+	p, err := prepare(w, s, cfg, o, false)
+	if err != nil {
+		return err
+	}
+	for _, x := range p.warnings {
+		w.warn("%s", x)
+	}
+	m, err := openModel(p.resolved)
+	if err != nil {
+		return err
+	}
+	h := host.New()
+	defer h.Close()
+	id, err := h.Open(p.setup(m, true))
+	if err != nil {
+		return err
+	}
+	report, err := print.Run(ctx, h, id, text, print.Options{Format: print.Format(o.Format), Out: w.Out, Err: w.Err,
+		Watch: w.ErrTerm && o.Format == string(print.Text), Color: w.color(w.ErrTerm), Clean: w.OutTerm})
+	if err != nil {
+		return err
+	}
+	return outcome(w, report)
+}
+
+// outcome tells a person how a run that did not go well ended, and gives the exit code.
+func outcome(w World, r print.Report) error {
+	switch r.Why {
+	case proto.Done:
+		return nil
+	case proto.Interrupted:
+		fmt.Fprintln(w.Err, "jig: interrupted")
+		return &ended{exitInterrupted}
+	}
+	fmt.Fprintf(w.Err, "jig: %s\n", print.Clean(r.Error))
+	return &ended{exitFailed}
+}
+
+// message is what -m says, or standard input for "-".
+func message(w World, m string) (string, error) {
+	if m != "-" {
+		return m, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(w.In, maxMessage+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("standard input cannot be read: %w", err)
+	case len(data) > maxMessage:
+		return "", usagef("the message on standard input is larger than %d MB", maxMessage>>20)
+	case strings.TrimSpace(string(data)) == "":
+		return "", usagef("-m -: standard input is empty; the message must not be")
+	}
+	return string(data), nil
+}

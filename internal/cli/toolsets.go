@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+
+	"jig/internal/config"
+	"jig/internal/tool"
+	"jig/internal/tools/code"
+)
+
+// place is where an agent's tools act.
+type place struct {
+	root string // the project root, absolute
+	home string
+}
+
+// toolset is a name under tools: that this build can offer.
+type toolset struct {
+	name string
+	open func(t config.Tool, p place) (tool.Owner, error)
+}
+
+// toolsets are all of them, in the order in which a model is told of their tools.
+var toolsets = []toolset{
+	{"code", openCode},
+}
+
+func openCode(t config.Tool, p place) (tool.Owner, error) {
+	c, err := code.Decode(t.Decode)
+	if err != nil {
+		return nil, err
+	}
+	c.Home = p.home
+	return code.New(p.root, c)
+}
+
+// openTools makes the owners of the tools that are on. What cannot be made is left out with a
+// warning: an agent with fewer tools is better than none, as long as it is said.
+func openTools(on []config.Tool, p place) (owners []tool.Owner, warnings []string) {
+	left := map[string]bool{}
+	for _, s := range toolsets {
+		for _, t := range on {
+			if t.Name != s.name {
+				continue
+			}
+			left[t.Name] = true
+			o, err := s.open(t, p)
+			if err != nil {
+				warnings = append(warnings, fmt.Sprintf("toolset %q: %v (ignored)", t.Name, err))
+				continue
+			}
+			owners = append(owners, o)
+		}
+	}
+	for _, t := range on {
+		if !left[t.Name] {
+			warnings = append(warnings, fmt.Sprintf("toolset %q: not in this build (ignored)", t.Name))
+		}
+	}
+	return owners, warnings
+}
