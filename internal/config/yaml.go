@@ -2,13 +2,15 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -84,8 +86,8 @@ func parseYAML(data []byte) (root *node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens := lexer.Tokenize(text)
-	if err := checkTokens(tokens); err != nil {
+	tokens, err := tokenize(text)
+	if err != nil {
 		return nil, err
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -141,30 +143,56 @@ func cleanText(data []byte) (string, error) {
 	return string(data), nil
 }
 
-// checkTokens refuses what would cost the parser too much time or stack.
-func checkTokens(tokens token.Tokens) error {
-	count, flow, onLine, line := 0, 0, 0, 0
-	for _, t := range tokens {
-		if t.Type == token.CommentType {
-			continue
+// tokenize splits a text into its signs, and stops at once where it would cost the
+// parser too much time or stack.
+func tokenize(text string) (token.Tokens, error) {
+	var (
+		s      scanner.Scanner
+		tokens token.Tokens
+		b      bounds
+	)
+	s.Init(text)
+	for {
+		some, err := s.Scan()
+		if errors.Is(err, io.EOF) {
+			return tokens, nil
 		}
-		if count++; count > maxTokens {
-			return &syntaxError{t.Position.Line, t.Position.Column, fmt.Sprintf("the file says too much (more than %d words and signs)", maxTokens)}
+		for _, t := range some {
+			if err := b.take(t); err != nil {
+				return nil, err
+			}
 		}
-		if t.Position.Line != line {
-			line, onLine = t.Position.Line, 0
+		tokens.Add(some...)
+		if err != nil { // told by a token that the parser finds and places
+			return tokens, nil
 		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
-			onLine++
-		}
-		if flow > maxDepth || onLine > maxDepth && flow == 0 || onLine > 16*maxDepth {
-			return tooDeep(t.Position.Line, t.Position.Column)
-		}
+	}
+}
+
+// bounds counts tokens and how deep they nest.
+type bounds struct{ count, flow, onLine, line int }
+
+func (b *bounds) take(t *token.Token) error {
+	if t.Type == token.CommentType {
+		return nil
+	}
+	line, col := t.Position.Line, t.Position.Column
+	if b.count++; b.count > maxTokens {
+		return &syntaxError{line, col, fmt.Sprintf("the file says too much (more than %d words and signs)", maxTokens)}
+	}
+	if line != b.line {
+		b.line, b.onLine = line, 0
+	}
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		b.flow++
+	case token.SequenceEndType, token.MappingEndType:
+		b.flow--
+	case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+		b.onLine++
+	}
+	if b.flow > maxDepth || b.onLine > maxDepth && b.flow <= 0 || b.onLine > 16*maxDepth {
+		return tooDeep(line, col)
 	}
 	return nil
 }
