@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (c *Client) brokenText(err error) string {
 		return fmt.Sprintf("the host name %s cannot be resolved; check the provider's url and the network", dns.Name)
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
 		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err))
-	case errors.As(err, &record):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return fmt.Sprintf("%s does not speak TLS; does the provider's url need http:// instead of https://?", where)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		return fmt.Sprintf("no connection to the proxy on the way to %s: %v; check the proxy settings", where, innermost(err))
@@ -190,7 +191,7 @@ func (c *Client) Complained(status int, p Complaint) *model.Error {
 			what, todo = "has nothing to answer this", "check the provider's url and the model's name"
 		}
 	}
-	line := fmt.Sprintf("%s %s%s: %s", c.place(), what, num, strings.TrimRight(said, ". \n"))
+	line := fmt.Sprintf("%s %s%s: %s", c.place(), what, num, strings.TrimRight(shorten(said, 300), ". \n"))
 	if todo != "" {
 		line += "; " + todo
 	}
@@ -243,7 +244,7 @@ func plain(body []byte) string {
 	}
 	if a := strings.Index(low, "<title>"); a >= 0 {
 		if b := strings.Index(low[a:], "</title>"); b >= 0 && a+b <= len(s) {
-			return fmt.Sprintf("a web page titled %q", strings.TrimSpace(s[a+len("<title>"):a+b]))
+			return fmt.Sprintf("a web page titled %q", strings.Join(strings.Fields(s[a+len("<title>"):a+b]), " "))
 		}
 	}
 	return "a web page"
@@ -285,6 +286,10 @@ func secrets(o Options) []string {
 		}
 	}
 	add(o.Key)
+	if u, err := url.Parse(o.URL); err == nil && u.User != nil {
+		p, _ := u.User.Password()
+		add(p)
+	}
 	for _, v := range o.Headers {
 		add(v)
 		if _, cred, ok := strings.Cut(v, " "); ok { // Bearer …, Basic …
@@ -300,9 +305,16 @@ func (c *Client) clean(s string) string {
 		s = strings.ReplaceAll(s, k, "[secret]")
 	}
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	const most = 600
+	return shorten(s, 600)
+}
+
+// shorten cuts a text that is longer than most characters.
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
 	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
+		return string(r[:most-1]) + "…"
 	}
 	return s
 }

@@ -199,13 +199,14 @@ func (a *answer) reply() model.Reply {
 		r.Blocks = append(r.Blocks, msg.Call{Given: c.id, Name: c.name, Args: c.args.String()})
 	}
 	switch {
+	case a.finish == "":
 	case a.finish == "length":
 		r.Stop = model.StopLength
 	case a.finish == "prosefilter", a.refusal.Len() > 0:
 		r.Stop = model.StopRefusal
 	case len(a.calls) > 0:
 		r.Stop = model.StopCalls
-	case a.finish != "":
+	default:
 		r.Stop = model.StopEnd
 	}
 	return r
