@@ -1,0 +1,90 @@
+// Command bench prints how good jig is, as figures and as ratios to a floor or a peer that was timed
+// in the same run: machines differ and are noisy, so no figure is worth anything alone. It is no
+// test and nothing fails on a figure.
+//
+//	go run ./bench           everything (make bench)
+//	go run ./bench -quick    fewer runs, a small generated tree
+//	go run ./bench -only search
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// section is one part of the table.
+type section struct {
+	name string
+	run  func(b *bench) error
+}
+
+var sections = []section{{"run", runs}, {"grep", calls}, {"search", search}}
+
+type bench struct {
+	quick bool
+	runs  int    // timed runs of each thing
+	tmp   string // thrown away at the end
+	jig   string // the binary that is measured
+}
+
+func main() {
+	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
+	only := flag.String("only", "", "only this section: run, grep or search")
+	flag.Parse()
+	if err := table(*quick, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func table(quick bool, only string) error {
+	tmp, err := os.MkdirTemp("", "jig-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	b := &bench{quick: quick, runs: 31, tmp: tmp, jig: filepath.Join(tmp, "jig")}
+	if quick {
+		b.runs = 7
+	}
+	if err := build(b.jig, "./cmd/jig"); err != nil {
+		return err
+	}
+	fmt.Printf("%s/%s, %d processors, %s\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	for _, s := range sections {
+		if only != "" && only != s.name {
+			continue
+		}
+		if err := s.run(b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+// build makes a binary as it is shipped.
+func build(to, pkg string) error {
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	return c.Run()
+}
+
+// search hands over to the program that compares with ripgrep.
+func search(b *bench) error {
+	exe := filepath.Join(b.tmp, "search")
+	if err := build(exe, "./bench/search"); err != nil {
+		return err
+	}
+	c := exec.Command(exe)
+	if b.quick {
+		c.Args = append(c.Args, "-quick")
+	}
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	return c.Run()
+}
