@@ -173,7 +173,7 @@ func (l *loader) wanted(n *node, at, text string, f field) bool {
 	if f.want == nil || slices.Contains(f.want, text) {
 		return true
 	}
-	word := strings.ReplaceAll(strings.TrimSuffix(f.key, "_levels"), "_", " ")
+	word := strings.TrimSuffix(strings.TrimPrefix(f.key, "allowed_"), "_levels")
 	l.failAt(n, at, "unknown %s %q%s (want %s)", word, Shown(n.raw), suggestion(n.raw, f.want), strings.Join(f.want, ", "))
 	return false
 }
