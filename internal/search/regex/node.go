@@ -240,6 +240,12 @@ func factorPrefix(subs []*node) *node {
 	return concatNode(append(slices.Clone(subs[0].subs[:common]), alternateNode(rests)))
 }
 
+// asksForText reports whether n has an assertion about the start or end of the text.
+func (n *node) asksForText() bool {
+	return n.kind == kindLook && (n.look == lookTextStart || n.look == lookTextEnd) ||
+		slices.ContainsFunc(n.subs, (*node).asksForText)
+}
+
 func (n *node) equal(m *node) bool {
 	if n.kind == kindCapture {
 		return false // each group has its own number

@@ -67,10 +67,12 @@ type compiler struct {
 	byteIDs  map[byteSet]uint32
 }
 
+// compile makes a program of a pattern, or refuses to if it would be too big.
 func compile(n *node) (*program, error) {
-	c := &compiler{prog: &program{}, classIDs: map[string]uint32{}, byteIDs: map[byteSet]uint32{}}
+	// Assertions count for this even where trim leaves them out.
+	c := &compiler{prog: &program{wholeText: n.asksForText()}, classIDs: map[string]uint32{}, byteIDs: map[byteSet]uint32{}}
 	c.emit(inst{op: opMatch})
-	start, err := c.node(n, 0)
+	start, err := c.node(trim(n), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +119,6 @@ func (c *compiler) node(n *node, next uint32) (uint32, error) {
 		c.cost += costInst
 		c.prog.looks = true
 		c.prog.unicodeWord = c.prog.unicodeWord || n.look.isUnicodeWord()
-		c.prog.wholeText = c.prog.wholeText || n.look == lookTextStart || n.look == lookTextEnd
 		next = c.emit(inst{op: opLook, arg: uint32(n.look), next: next})
 	case kindConcat:
 		for _, s := range slices.Backward(n.subs) {

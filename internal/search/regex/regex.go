@@ -24,6 +24,10 @@ type Options struct {
 type Regexp struct {
 	pattern string
 	prog    *program
+	// needles finds what every matching line contains; nil if there is nothing worth
+	// looking for. If plain is set, every line that contains it matches.
+	needles *needles
+	plain   bool
 }
 
 // Compile reads a pattern. The error, a *SyntaxError, is one line that says what is
@@ -36,11 +40,15 @@ func Compile(pattern string, opt Options) (*Regexp, error) {
 	if n, err = restrict(n); err != nil {
 		return nil, err
 	}
-	prog, err := compile(trim(n))
+	prog, err := compile(n)
 	if err != nil {
 		return nil, err
 	}
-	return &Regexp{pattern: pattern, prog: prog}, nil
+	re := &Regexp{pattern: pattern, prog: prog}
+	if lits, plain := requiredLiterals(trim(n)); lits != nil && len(lits[0]) > 0 {
+		re.needles, re.plain = newNeedles(lits), plain
+	}
+	return re, nil
 }
 
 // String returns the pattern as it was given to Compile.
@@ -54,6 +62,9 @@ func (re *Regexp) Matcher() *Matcher { return &Matcher{re: re} }
 type Matcher struct {
 	re  *Regexp
 	dfa *lazy
+	// misses counts the lines that had a needle and did not match, skipped the bytes
+	// passed over to find them.
+	misses, skipped int
 }
 
 func (m *Matcher) automaton() *lazy {
@@ -66,12 +77,36 @@ func (m *Matcher) automaton() *lazy {
 // NextLine returns the bounds, without the line feed, of the first line of buf
 // at or after offset at that matches. at must be the start of a line.
 func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
+	for m.needlesPay() {
+		i := m.re.needles.next(buf, at)
+		if i < 0 {
+			return 0, 0, false
+		}
+		start, end := lineAround(buf, at, i)
+		if m.re.plain {
+			return start, end, true
+		}
+		if _, ok := m.automaton().scan(buf[:min(end+1, len(buf))], start); ok {
+			return start, end, true
+		}
+		m.misses++
+		m.skipped += end + 1 - at
+		if at = end + 1; at >= len(buf) {
+			return 0, 0, false
+		}
+	}
 	i, ok := m.automaton().scan(buf, at)
 	if !ok {
 		return 0, 0, false
 	}
 	start, end = lineAround(buf, at, i)
 	return start, end, true
+}
+
+// needlesPay reports whether looking for needles first is worth it. It is not when
+// they are in lines all over the text and those lines do not match.
+func (m *Matcher) needlesPay() bool {
+	return m.re.needles != nil && (m.misses < 64 || m.skipped > 160*m.misses)
 }
 
 // lineAround returns the bounds of the line that the byte at i belongs to; it does not
