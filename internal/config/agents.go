@@ -34,7 +34,7 @@ func (l *loader) define(a *Agent) {
 			winner, loser = loser, winner
 		}
 		if winner.IsPersona != loser.IsPersona {
-			l.warnings = append(l.warnings, Warning{loser.Pos, "", fmt.Sprintf("the agents: entry %q of the same level (%s) goes first (persona left out)", loser.Name, winner.Pos), true})
+			l.warnings = append(l.warnings, Warning{loser.Pos, "", fmt.Sprintf("the agents: entry \"%s\" of the same level (%s) goes first (persona left out)", loser.Name, winner.Pos), true})
 		}
 		defs[last] = winner
 		return
@@ -123,10 +123,10 @@ func (r *resolver) base(own *Agent, s step) *Agent {
 	at, pos := r.coordinate(own, "extends"), own.At("extends")
 	if index < 0 {
 		if name == s.name {
-			r.refuse(own, pos, at, "it extends itself, and there is no other %q at a farther level", Shown(name))
+			r.refuse(own, pos, at, "it extends itself, and there is no other \"%s\" at a farther level", Shown(name))
 		} else {
 			names := slices.DeleteFunc(sorted(r.defs), func(n string) bool { return n == s.name })
-			r.refuse(own, pos, at, "no agent or persona is called %q%s", Shown(name), wantNames(name, names))
+			r.refuse(own, pos, at, "no agent or persona is called \"%s\"%s", Shown(name), wantNames(name, names))
 		}
 		return nil
 	}
@@ -141,7 +141,7 @@ func (r *resolver) base(own *Agent, s step) *Agent {
 	base := r.nearest(name, index)
 	if base == nil {
 		r.persona = own.IsPersona
-		r.refuse(own, pos, at, "%q cannot be used itself", Shown(name))
+		r.refuse(own, pos, at, "\"%s\" cannot be used itself", Shown(name))
 	}
 	return base
 }

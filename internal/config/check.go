@@ -35,7 +35,7 @@ func (x *Provider) check(l *loader, at string) bool {
 	if !x.Has("type") {
 		x.Type = x.Name
 		if !slices.Contains(ProviderTypes(), x.Name) {
-			l.fail(x.Pos, at+".type", "a type is missing, and %q is none itself%s (want %s)", Shown(x.Name), suggestion(x.Name, ProviderTypes()), strings.Join(ProviderTypes(), ", "))
+			l.fail(x.Pos, at+".type", "a type is missing, and \"%s\" is none itself%s (want %s)", Shown(x.Name), suggestion(x.Name, ProviderTypes()), strings.Join(ProviderTypes(), ", "))
 		}
 	}
 	if x.Has("url") && !x.bad["url"] {
@@ -90,9 +90,9 @@ func (x *Model) shorthand(l *loader, n *node, at string) {
 	x.at["provider"], x.at["id"] = l.pos(n.line, n.col), l.pos(n.line, n.col)
 	switch {
 	case !ok:
-		l.failAt(n, at, "want provider:id, got %q", Shown(n.raw))
+		l.failAt(n, at, "want provider:id, got \"%s\"", Shown(n.raw))
 	case x.Provider == "" || strings.TrimSpace(x.ID) == "":
-		l.failAt(n, at, "want provider:id with something on both sides, got %q", Shown(n.raw))
+		l.failAt(n, at, "want provider:id with something on both sides, got \"%s\"", Shown(n.raw))
 	case x.ID == "*":
 		l.failAt(n, at, "a wildcard names no model: write the id in full")
 	default:

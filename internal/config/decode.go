@@ -174,14 +174,14 @@ func (l *loader) wanted(n *node, at, text string, f field) bool {
 		return true
 	}
 	word := strings.TrimSuffix(strings.TrimPrefix(f.key, "allowed_"), "_levels")
-	l.failAt(n, at, "unknown %s %q%s (want %s)", word, Shown(n.raw), suggestion(n.raw, f.want), strings.Join(f.want, ", "))
+	l.failAt(n, at, "unknown %s \"%s\"%s (want %s)", word, Shown(n.raw), suggestion(n.raw, f.want), strings.Join(f.want, ", "))
 	return false
 }
 
 // suggestion is ", did you mean x?" or nothing.
 func suggestion(name string, candidates []string) string {
 	if near := Nearest(name, candidates); near != "" {
-		return fmt.Sprintf(", did you mean %q?", Shown(near))
+		return fmt.Sprintf(", did you mean \"%s\"?", Shown(near))
 	}
 	return ""
 }
@@ -191,7 +191,7 @@ func (l *loader) boolean(n *node, at string) bool {
 		if b, ok := YAMLBool(n.text); ok {
 			return b
 		}
-		l.failAt(n, at, "want true or false (or yes, no, on, off), got %q", Shown(n.raw))
+		l.failAt(n, at, "want true or false (or yes, no, on, off), got \"%s\"", Shown(n.raw))
 		return false
 	}
 	l.failAt(n, at, "want true or false, got %s", n.kind)
@@ -201,7 +201,7 @@ func (l *loader) boolean(n *node, at string) bool {
 func (l *loader) number(n *node, v reflect.Value, at string, f field) {
 	got := n.kind.String()
 	if n.kind == scalarNode {
-		got = strconv.Quote(Shown(n.raw))
+		got = quoted(n.raw)
 	}
 	kind := "a number"
 	if v.CanInt() {
@@ -229,7 +229,7 @@ func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 func (l *loader) tokens(n *node, at string) Tokens {
 	got := n.kind.String()
 	if n.kind == scalarNode {
-		got = strconv.Quote(Shown(n.raw))
+		got = quoted(n.raw)
 		text, unit := strings.ToLower(strings.TrimSpace(n.text)), 1.0
 		if t, ok := strings.CutSuffix(text, "k"); ok {
 			text, unit = t, 1e3
@@ -315,7 +315,7 @@ func (l *loader) names(n *node, at, key string, e *Entry) Names {
 			out.All = true
 			return out
 		}
-		l.failAt(n, at, "want a list of names, [] for none or \"*\" for all, got %q", Shown(n.raw))
+		l.failAt(n, at, "want a list of names, [] for none or \"*\" for all, got \"%s\"", Shown(n.raw))
 		return out
 	}
 	for i, name := range l.texts(n, at, field{key: key}, e) {

@@ -124,14 +124,14 @@ func unknownKey(what, key string, here []string) string {
 	places := belongs(key)
 	switch {
 	case near != "" && fold(near) == fold(key): // another spelling of a key of this place
-		msg += ", did you mean " + strconv.Quote(near) + "?"
+		msg += ", did you mean " + quoted(near) + "?"
 	case len(places) > 0:
-		msg += ": " + strconv.Quote(Shown(key)) + " belongs under " + strings.Join(places, " or ")
+		msg += ": " + quoted(key) + " belongs under " + strings.Join(places, " or ")
 		if near != "" {
-			msg += "; or did you mean " + strconv.Quote(near) + "?"
+			msg += "; or did you mean " + quoted(near) + "?"
 		}
 	case near != "":
-		msg += ", did you mean " + strconv.Quote(near) + "?"
+		msg += ", did you mean " + quoted(near) + "?"
 	}
 	return msg + " (want " + strings.Join(here, ", ") + ")"
 }

@@ -68,10 +68,10 @@ func (l *loader) readPersona(s Source) *Agent {
 
 func (l *loader) checkPersona(a *Agent, id string) {
 	if a.ID != "" && a.ID != id {
-		l.fail(a.At("id"), "id", "the id %q differs from the file's name, which says %q", Shown(a.ID), Shown(id))
+		l.fail(a.At("id"), "id", "the id \"%s\" differs from the file's name, which says \"%s\"", Shown(a.ID), Shown(id))
 	}
 	if allowed := a.AllowedReasoningLevels; a.Has("allowed_reasoning_levels") && a.Reasoning != "" && !slices.Contains(allowed, a.Reasoning) {
-		l.fail(a.At("reasoning"), "reasoning", "%q is not among allowed_reasoning_levels (%s)", a.Reasoning, strings.Join(allowed, ", "))
+		l.fail(a.At("reasoning"), "reasoning", "\"%s\" is not among allowed_reasoning_levels (%s)", a.Reasoning, strings.Join(allowed, ", "))
 	}
 	if a.Provider == "" {
 		return

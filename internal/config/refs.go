@@ -26,11 +26,11 @@ func (r *resolver) ownReferences(a *Agent) bool {
 	}
 	for i, name := range a.MCPServers.List {
 		if _, found := r.cfg.MCPServers[name]; !found && !r.refused[name] {
-			bad(fmt.Sprintf("mcp_servers[%d]", i), "mcp_servers", "%q is not defined under the top-level mcp_servers%s", Shown(name), wantNames(name, sorted(r.cfg.MCPServers)))
+			bad(fmt.Sprintf("mcp_servers[%d]", i), "mcp_servers", "\"%s\" is not defined under the top-level mcp_servers%s", Shown(name), wantNames(name, sorted(r.cfg.MCPServers)))
 		}
 	}
 	if _, found := r.cfg.Environments[a.Environment]; !found && a.Environment != "" && a.Environment != "local" {
-		bad("environment", "environment", "%q is not defined under the top-level environments%s", Shown(a.Environment), wantNames(a.Environment, append(sorted(r.cfg.Environments), "local")))
+		bad("environment", "environment", "\"%s\" is not defined under the top-level environments%s", Shown(a.Environment), wantNames(a.Environment, append(sorted(r.cfg.Environments), "local")))
 	}
 	for _, name := range sorted(a.Subagents.Defined) {
 		s := a.Subagents.Defined[name]
@@ -54,10 +54,10 @@ func (l *loader) checkReferences() {
 			continue
 		}
 		if !m.Has("provider") {
-			l.fail(m.Pos, coord("models", name)+".provider", "the provider is missing, and %q is none itself%s", Shown(name), wantNames(name, l.cfg.ProviderNames()))
+			l.fail(m.Pos, coord("models", name)+".provider", "the provider is missing, and \"%s\" is none itself%s", Shown(name), wantNames(name, l.cfg.ProviderNames()))
 			continue
 		}
-		l.fail(m.At("provider"), coord("models", name)+".provider", "unknown provider %q%s", Shown(m.Provider), wantNames(m.Provider, l.cfg.ProviderNames()))
+		l.fail(m.At("provider"), coord("models", name)+".provider", "unknown provider \"%s\"%s", Shown(m.Provider), wantNames(m.Provider, l.cfg.ProviderNames()))
 	}
 }
 
@@ -96,13 +96,13 @@ func (c *Config) lookup(ref string) (Model, error) {
 	provider, id, colon := strings.Cut(ref, ":")
 	switch {
 	case !colon:
-		return Model{}, fmt.Errorf("unknown model %q%s", Shown(ref), modelHint(ref, sorted(c.Models)))
+		return Model{}, fmt.Errorf("unknown model \"%s\"%s", Shown(ref), modelHint(ref, sorted(c.Models)))
 	case !c.hasProvider(provider):
-		return Model{}, fmt.Errorf("unknown provider %q in %q%s", Shown(provider), Shown(ref), wantNames(provider, c.ProviderNames()))
+		return Model{}, fmt.Errorf("unknown provider \"%s\" in \"%s\"%s", Shown(provider), Shown(ref), wantNames(provider, c.ProviderNames()))
 	case strings.TrimSpace(id) == "":
-		return Model{}, fmt.Errorf("%q names no model: want provider:id", Shown(ref))
+		return Model{}, fmt.Errorf("\"%s\" names no model: want provider:id", Shown(ref))
 	case id == "*":
-		return Model{}, fmt.Errorf("%q is a wildcard and names no model: write the id in full", Shown(ref))
+		return Model{}, fmt.Errorf("\"%s\" is a wildcard and names no model: write the id in full", Shown(ref))
 	}
 	return Model{Provider: provider, ID: id}, nil
 }

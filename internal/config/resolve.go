@@ -30,9 +30,9 @@ func (c *Config) Agent(name string) (Agent, error) {
 	a, ok := c.Agents[name]
 	if !ok {
 		if len(c.Agents) == 0 {
-			return Agent{}, fmt.Errorf("unknown agent %q: none is configured", Shown(name))
+			return Agent{}, fmt.Errorf("unknown agent \"%s\": none is configured", Shown(name))
 		}
-		return Agent{}, fmt.Errorf("unknown agent %q%s", Shown(name), wantNames(name, sorted(c.Agents)))
+		return Agent{}, fmt.Errorf("unknown agent \"%s\"%s", Shown(name), wantNames(name, sorted(c.Agents)))
 	}
 	return a, nil
 }
@@ -50,11 +50,11 @@ func (c *Config) ResolveModel(ref string) (Resolved, error) {
 		p = Provider{Entry: Entry{Name: m.Provider}, Type: m.Provider}
 	}
 	if p.Type == "" { // an entry that failed its check
-		return Resolved{}, fmt.Errorf("provider %q has no type", Shown(m.Provider))
+		return Resolved{}, fmt.Errorf("provider \"%s\" has no type", Shown(m.Provider))
 	}
 	if names := p.Unset("url"); p.Has("url") && p.URL == "" && len(names) > 0 {
 		// The dialect's own address would be another host than the one meant.
-		return Resolved{}, fmt.Errorf("provider %q has no address: environment variable %s is not set (%s)", Shown(m.Provider), Shown(names[0]), p.At("url"))
+		return Resolved{}, fmt.Errorf("provider \"%s\" has no address: environment variable %s is not set (%s)", Shown(m.Provider), Shown(names[0]), p.At("url"))
 	}
 	if v := baseURLVariable(p.Type); p.URL == "" && !p.Has("url") && v != "" {
 		if p.URL, _ = c.env.getenv(v); p.URL != "" && !isHTTP(p.URL) {
@@ -77,7 +77,7 @@ func (r Resolved) CheckKey() error {
 			return nil
 		}
 	}
-	msg := fmt.Sprintf("no key for provider %q: set %s, or %s.key in your configuration",
+	msg := fmt.Sprintf("no key for provider \"%s\": set %s, or %s.key in your configuration",
 		Shown(r.ProviderName), r.KeyNames[0], coord("providers", r.ProviderName))
 	if names := r.Provider.Unset("key"); len(names) > 0 {
 		msg += fmt.Sprintf(" (which names environment variable %s, and that is not set)", Shown(names[0]))

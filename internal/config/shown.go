@@ -53,3 +53,6 @@ func mixesAlphabets(name string) bool {
 	}
 	return latin && other
 }
+
+// quoted is a foreign text in quotes, safe to show.
+func quoted(s string) string { return `"` + Shown(s) + `"` }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 )
 
@@ -24,7 +23,7 @@ func (t Tool) Decode(v any) error {
 	if t.value.kind != mapNode {
 		got := t.value.kind.String()
 		if t.value.kind == scalarNode {
-			got = strconv.Quote(Shown(t.value.raw))
+			got = quoted(t.value.raw)
 		}
 		return fmt.Errorf("got %s (%s)", got, Pos{t.Pos.Path, t.value.line, t.value.col})
 	}

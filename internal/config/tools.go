@@ -3,7 +3,6 @@ package config
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -12,7 +11,7 @@ func (l *loader) tools(n *node, at string) Tools {
 	t := Tools{Declared: true}
 	switch n.kind {
 	case scalarNode:
-		l.failAt(n, at, "want a list of tool names or a mapping from names to settings, got %q: write [%s]", Shown(n.raw), Shown(n.raw))
+		l.failAt(n, at, "want a list of tool names or a mapping from names to settings, got \"%s\": write [%s]", Shown(n.raw), Shown(n.raw))
 	case listNode:
 		for _, item := range n.items {
 			l.listed(&t, item, at)
@@ -128,6 +127,6 @@ func (l *loader) defaultSubagent(n *node, at string) {
 		return
 	}
 	if b, ok := YAMLBool(n.text); !ok || !b {
-		l.failAt(n, at, "want false to remove the built-in subagent, or a mapping, got %s", strconv.Quote(Shown(n.raw)))
+		l.failAt(n, at, "want false to remove the built-in subagent, or a mapping, got %s", quoted(n.raw))
 	}
 }

@@ -327,7 +327,7 @@ func (c *converter) mapping(n *node, a *ast.MappingNode, depth int) {
 		}
 		p := n.pairs[len(n.pairs)-1]
 		if first, twice := seen[p.key]; twice {
-			c.fail(v.Key, "key %q is here twice (first on line %d): remove one", Shown(p.key), first)
+			c.fail(v.Key, "key \"%s\" is here twice (first on line %d): remove one", Shown(p.key), first)
 			return
 		}
 		seen[p.key] = p.line
