@@ -17,9 +17,9 @@ var editFileDoc string
 var editFile = definition{
 	name: "edit_file", doc: editFileDoc, writes: true, prepare: prepareEditFile,
 	params: tool.Params{
-		{Name: "path", Type: tool.String, Required: true},
-		{Name: "old_string", Type: tool.String, Required: true, Doc: "exact text, without line numbers; must be unique"},
-		{Name: "new_string", Type: tool.String, Required: true},
+		{Name: "path", Type: tool.String, Required: true, Doc: "relative to the project root"},
+		{Name: "old_string", Type: tool.String, Required: true, Doc: "exact text, whitespace included"},
+		{Name: "new_string", Type: tool.String, Required: true, Doc: "the replacement"},
 		{Name: "replace_all", Type: tool.Boolean, Doc: "replace every occurrence"},
 	},
 	failures: []*tool.Failure{emptyOld, identical, unread, changed, tooLarge, notFound, ambiguous, leadsOutside, cannotRead, cannotWrite},

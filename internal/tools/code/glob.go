@@ -20,8 +20,8 @@ var globDoc string
 var glob = definition{
 	name: "glob", doc: globDoc, prepare: prepareGlob,
 	params: tool.Params{
-		{Name: "pattern", Type: tool.String, Required: true, Doc: "such as *.go, src/**/*.{ts,tsx}; without / it matches at any depth"},
-		{Name: "path", Type: tool.String, Doc: "directory to search"},
+		{Name: "pattern", Type: tool.String, Required: true, Doc: "with * ? ** [] {}, over paths from the root; without / at any depth"},
+		{Name: "path", Type: tool.String, Doc: "directory to search (default: the root)"},
 	},
 	failures: append([]*tool.Failure{badGlob}, walkFailures...),
 }

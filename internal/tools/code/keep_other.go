@@ -7,9 +7,6 @@ import (
 	"os"
 )
 
-// renameNeedsClosed says whether a file that is open cannot be renamed over.
-const renameNeedsClosed = true
-
 // names is how many names a file has: unknown, so files are written in place, which keeps all of
 // them and the access list too.
 func names(os.FileInfo) uint64 { return 0 }

@@ -14,9 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNeedsClosed says whether a file that is open cannot be renamed over.
-const renameNeedsClosed = false
-
 // names is how many names a file has.
 func names(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -18,7 +18,7 @@ var listDirDoc string
 var listDir = definition{
 	name: "list_dir", doc: listDirDoc, prepare: prepareListDir,
 	params: tool.Params{
-		{Name: "path", Type: tool.String, Doc: "default: the root"},
+		{Name: "path", Type: tool.String, Doc: "default: the project root"},
 	},
 	failures: []*tool.Failure{notDirectory, cannotList},
 }

@@ -17,9 +17,9 @@ var readFileDoc string
 var readFile = definition{
 	name: "read_file", doc: readFileDoc, prepare: prepareReadFile,
 	params: tool.Params{
-		{Name: "path", Type: tool.String, Required: true},
-		{Name: "offset", Type: tool.Integer, Doc: "first line, from 1"},
-		{Name: "limit", Type: tool.Integer, Doc: "number of lines"},
+		{Name: "path", Type: tool.String, Required: true, Doc: "relative to the project root"},
+		{Name: "offset", Type: tool.Integer, Doc: "first line, from 1 (default)"},
+		{Name: "limit", Type: tool.Integer, Doc: "number of lines (default: all)"},
 	},
 	failures: []*tool.Failure{absent, isDirectory, notRegular, binaryFile, pastEnd, cannotRead},
 }

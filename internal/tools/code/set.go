@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"jig/internal/tool"
@@ -92,7 +93,7 @@ func newSet(goos, root string, cfg Config) *Set {
 const outputCap = 64 << 10
 
 func (s *Set) spec(d definition) tool.Spec {
-	sp := tool.Spec{Name: d.name, Doc: d.doc, Input: d.params.Schema(), Show: tool.Group, Together: "always", Cap: outputCap}
+	sp := tool.Spec{Name: d.name, Doc: strings.TrimSpace(d.doc), Input: d.params.Schema(), Show: tool.Group, Together: "always", Cap: outputCap}
 	if d.writes {
 		sp.Show, sp.Together = tool.Expanded, "never"
 		if !s.cfg.AutoWrite {

@@ -14,8 +14,8 @@ var writeFileDoc string
 var writeFile = definition{
 	name: "write_file", doc: writeFileDoc, writes: true, prepare: prepareWriteFile,
 	params: tool.Params{
-		{Name: "path", Type: tool.String, Required: true},
-		{Name: "content", Type: tool.String, Required: true, Whole: true},
+		{Name: "path", Type: tool.String, Required: true, Doc: "relative to the project root"},
+		{Name: "content", Type: tool.String, Required: true, Whole: true, Doc: "the full content"},
 	},
 	failures: []*tool.Failure{directoryThere, irregularThere, unread, changed, leadsOutside, cannotRead, cannotWrite},
 }

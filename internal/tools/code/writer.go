@@ -135,9 +135,6 @@ func (w *writer) swap(old *os.File, before contents, content []byte) (err error)
 	if err != nil || !same(now, before.info) {
 		return errMoved
 	}
-	if renameNeedsClosed {
-		_ = old.Close()
-	}
 	return w.root.Rename(name, w.rel)
 }
 
