@@ -153,7 +153,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool
 		return nil, err
 	}
 	owners, warnings := openTools(p.agent.Tools.On, place{root: s.root, home: w.Home})
-	p.warnings = warnings
+	p.warnings = append(p.later(), warnings...)
 	if p.turn.Tools, err = agent.Bind(owners...); err != nil {
 		return nil, err
 	}
@@ -164,6 +164,28 @@ func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
+}
+
+// later warns of what the agent's own settings ask for and this build does not have yet. Keys that
+// only matter for something else that is missing, such as notify, say nothing of their own.
+func (p *plan) later() []string {
+	a := p.agent
+	var out []string
+	for _, x := range []struct {
+		key   string
+		asked bool
+	}{
+		{"mode", a.Mode == config.AgentMode || a.Mode == config.Bot},
+		{"mcp_servers", len(a.MCPServers.List) > 0},
+		{"skills", a.Skills.All || len(a.Skills.List) > 0},
+		{"subagents", len(a.Subagents.Defined) > 0},
+		{"environment", a.Environment != ""},
+	} {
+		if x.asked {
+			out = append(out, fmt.Sprintf("%s: agents.%s.%s: not in this build (ignored)", a.At(x.key), p.name, x.key))
+		}
+	}
+	return out
 }
 
 // harness says whether the agent's own tools: names a toolset that is on; ask alone, which every

@@ -41,10 +41,10 @@ func (s *scopes) endInnermost() {
 func (s *scopes) endAll() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	any := len(s.stack) > 0
+	had := len(s.stack) > 0
 	for _, sc := range s.stack {
 		sc.cancel()
 	}
 	s.stack = nil
-	return any
+	return had
 }

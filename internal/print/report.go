@@ -66,7 +66,7 @@ func (r *Report) reply(f proto.Said) {
 		x.Usage = usage{*f.Usage, f.Usage.Total()}
 	}
 	r.PerRound = append(r.PerRound, x)
-	sum := r.Usage.Usage.Add(x.Usage.Usage)
+	sum := r.Usage.Add(x.Usage.Usage)
 	r.Usage = usage{sum, sum.Total()}
 	r.Reply = f.Message.Blocks.Text()
 }
