@@ -15,10 +15,11 @@ func spelledOut(text string) string {
 	).Replace(text)
 }
 
-// TestEveryFaultIsNamedWithItsPlace gives for each file all lines a person sees, without
-// their common beginning.
-func TestEveryFaultIsNamedWithItsPlace(t *testing.T) {
-	for _, c := range []struct{ file, want string }{
+type fault struct{ file, want string }
+
+// faults gives for each file all lines a person sees, without their common beginning.
+func faults() []fault {
+	return []fault{
 		{"agnets: {}",
 			"1:1: agnets: unknown top-level key, did you mean \"agents\"? (want <TOP>)"},
 		{"model: x",
@@ -307,7 +308,11 @@ func TestEveryFaultIsNamedWithItsPlace(t *testing.T) {
 			"1:46: models.m.price: want a mapping (input, output, cache_read, cache_write), got text"},
 		{"models: {m: {provider: openai, id: x, price: {input: -1}}}",
 			"1:54: models.m.price.input: want a number from 0 to 1000000, got \"-1\""},
-	} {
+	}
+}
+
+func TestEveryFaultIsNamedWithItsPlace(t *testing.T) {
+	for _, c := range faults() {
 		l := load(user(c.file))
 		got := strings.ReplaceAll(strings.Join(append(l.errors, l.warnings...), "\n"), "config /u/config.yaml:", "")
 		if want := spelledOut(c.want); got != want {

@@ -49,8 +49,8 @@ func TestReferencesReachOverLevels(t *testing.T) {
 	)
 }
 
-func TestEveryKeyOfEveryEntryIsRead(t *testing.T) {
-	l := clean(t, user(`
+// everyKey says all that can be said.
+const everyKey = `
 providers:
   p: {type: openai, url: "https://x.example/v1", key: k, headers: {A: b}}
   r: {type: replay, url: demo.yaml}
@@ -87,7 +87,10 @@ environments:
   local: {cwd: rel, env: {A: b}, sandbox: off}
 client_tools:
   t: {description: d, parameters: {type: object, n: [1, true, null, "1", x]}, command: c, args: [a], default_enabled: no, execution_timeout_ms: 5}
-`))
+`
+
+func TestEveryKeyOfEveryEntryIsRead(t *testing.T) {
+	l := clean(t, user(everyKey))
 	p, r, m, a, b := l.Providers["p"], l.Providers["r"], l.Models["m"], l.Agents["a"], l.Agents["b"]
 	s, u, e, c := l.MCPServers["s"], l.MCPServers["u"], l.Environments["e"], l.ClientTools["t"]
 	for what, ok := range map[string]bool{
