@@ -37,7 +37,7 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 			}
 		}
 		if n := t.Limits.Rounds; n > 0 && l.round >= n {
-			return l.failed(fmt.Sprintf("the tool loop used up --max-turns: %s are the whole run's budget and the model wanted another; raise --max-turns or ask for less", requests(n)))
+			return l.failed(fmt.Sprintf("the tool loop used up --max-turns: %s the whole run's budget and the model wanted another; raise --max-turns or ask for less", requests(n)))
 		}
 		l.round++
 		st := state()
@@ -63,9 +63,9 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 
 func requests(n int) string {
 	if n == 1 {
-		return "1 turn"
+		return "1 turn is"
 	}
-	return fmt.Sprintf("%d turns", n)
+	return fmt.Sprintf("%d turns are", n)
 }
 
 // ask makes one request and logs the reply, calls included, before any of them runs.

@@ -1,6 +1,7 @@
 package msg
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -14,38 +15,48 @@ func (b Blocks) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 func marshalBlock(x Block) ([]byte, error) {
 	switch x := x.(type) {
 	case Text:
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type string `json:"type"`
 			Text
 		}{"text", x})
 	case Image:
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type string `json:"type"`
 			Image
 		}{"image", x})
 	case Reasoning:
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type string `json:"type"`
 			Reasoning
 		}{"reasoning", x})
 	case Call:
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type string `json:"type"`
 			Call
 		}{"call", x})
 	case Result:
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type string `json:"type"`
 			Result
 		}{"result", x})
 	}
 	return nil, fmt.Errorf("msg: a block of type %T cannot be written", x)
+}
+
+// marshal leaves <, > and & as they are, as whatever encoder is around it may want them: an escape
+// that stands here already could not be taken back.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. A block of a type it does not know is an error: a

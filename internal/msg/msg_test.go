@@ -1,6 +1,7 @@
 package msg_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -41,5 +42,17 @@ func TestUsageTotalCountsCachedInputOnce(t *testing.T) {
 	u := msg.Usage{Input: 100, Output: 10, CacheRead: 80, CacheWrite: 5}.Add(msg.Usage{Input: 1, Output: 2})
 	if u.Total() != 113 || u.CacheRead != 80 {
 		t.Errorf("%+v total %d", u, u.Total())
+	}
+}
+
+func TestTextIsWrittenAsItReads(t *testing.T) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(msg.Say(msg.User, "a < b && c > d")); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"role":"user","blocks":[{"type":"text","text":"a < b && c > d"}]}` + "\n"; b.String() != want {
+		t.Errorf("%s", b.String())
 	}
 }
