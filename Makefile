@@ -48,7 +48,8 @@ install: build ## into $(PREFIX)/bin
 	install -D -m 755 bin/jig $(PREFIX)/bin/jig
 
 generate: ## bring up to date what is written from the code
-	$(GO) test ./internal/config ./internal/cli -update
+	$(GO) test ./internal/config ./internal/cli -run Current -update
+	$(GO) test ./docs -run Current -update
 
 fuzz: ## two minutes for every fuzz target
 	@.ci/fuzz 120s
