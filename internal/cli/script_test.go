@@ -1,8 +1,12 @@
+//go:build unix
+
 package cli_test
 
 import (
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -16,16 +20,80 @@ func TestMain(m *testing.M) {
 // TestScripts tells what jig does as a person or a program meets it: each script is a folder, the
 // commands given in it, and what comes out.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	p := testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Setup: func(e *testscript.Env) error {
-			home := e.WorkDir + "/home"
-			e.Setenv("HOME", home)
-			for _, k := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
-				e.Setenv(k, "")
-			}
-			return os.MkdirAll(home, 0o755)
-		},
-	})
+		UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
+		Setup:               setUp,
+		Cmds:                scriptCommands,
+		// Nothing here takes long, so what hangs is stopped long before go test would.
+		Deadline: time.Now().Add(4 * time.Minute),
+	}
+	testscript.Run(t, p)
+}
+
+// blank are the variables that would let the machine's own settings into a script.
+var blank = []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "LOCAL_API_KEY",
+	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
+
+func setUp(e *testscript.Env) error {
+	home := e.WorkDir + "/home"
+	e.Setenv("HOME", home)
+	e.Setenv("TERM", "xterm")
+	e.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // the race detector's second at each exit
+	for _, k := range blank {
+		e.Setenv(k, "")
+	}
+	e.Values[stageKey{}] = &stage{t: e.T().(testing.TB), servers: map[string]*server{}, vars: e.Vars}
+	return os.MkdirAll(home, 0o755)
+}
+
+// scriptCommands are what scripts can do besides testscript's own commands.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	// running
+	"exits": cmdExits, "nobody": cmdNobody, "terminal": cmdTerminal, "interrupt": cmdInterrupt,
+	"open": cmdOpen, "send": cmdSend, "close": cmdClose,
+	// files
+	"bytes": cmdBytes, "grow": cmdGrow, "many": cmdMany, "fifo": cmdFifo, "socket": cmdSocket,
+	"link": cmdLink, "age": cmdAge, "mode": cmdMode, "length": cmdLength, "drop": cmdDrop,
+	// a model
+	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent,
+}
+
+// stage is what one script has going on.
+type stage struct {
+	t       testing.TB
+	vars    []string
+	servers map[string]*server
+	talk    *talk
+}
+
+type stageKey struct{}
+
+func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
+
+// environ is the script's environment as it is now.
+func (s *stage) environ(ts *testscript.TestScript) []string {
+	var out []string
+	names := []string{"NO_COLOR", "LIAR", "SECRET"}
+	for _, kv := range s.vars {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	for name := range s.servers {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if v := ts.Getenv(name); v != "" && strings.Trim(name, "/:$") != "" {
+			out = append(out, name+"="+v)
+		}
+	}
+	return out
+}
+
+// takes ends a script whose command is misused.
+func takes(ts *testscript.TestScript, neg bool, args []string, least, most int, usage string) {
+	if neg || len(args) < least || most >= 0 && len(args) > most {
+		ts.Fatalf("usage: %s", usage)
+	}
 }
