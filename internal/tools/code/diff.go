@@ -1,7 +1,9 @@
 package code
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -19,71 +21,102 @@ const maxCompared = 2 << 20
 // diff is the change from one content to another as a card, nil if there is none. Bytes are compared,
 // and made readable only then, so that two different bytes never look like no change.
 func diff(p spot, before, after []byte) *tool.Card {
-	a, b := string(withoutMark(before)), string(withoutMark(after))
-	if allCRLF(before) && allCRLF(after) {
-		a, b = strings.ReplaceAll(a, "\r\n", "\n"), strings.ReplaceAll(b, "\r\n", "\n")
-	}
-	if a == b {
+	a, b := withoutMark(before), withoutMark(after)
+	if bytes.Equal(a, b) {
 		return nil
 	}
-	text, err := udiff.ToUnified("a", "b", a, edits(a, b), udiff.DefaultContextLines)
+	// Only the lines between the first and the last difference are compared, with those around them
+	// that a hunk shows: a change in a large file costs what the change is worth.
+	head := commonLines(a, b)
+	tail := commonEnd(a[head:], b[head:])
+	from, to := head, tail
+	for range udiff.DefaultContextLines {
+		from = bytes.LastIndexByte(a[:max(from-1, 0)], '\n') + 1
+		to -= bytes.IndexByte(a[len(a)-to:], '\n') + 1
+	}
+	x, y := string(a[from:len(a)-to]), string(b[from:len(b)-to])
+	if allCRLF(a) && allCRLF(b) {
+		x, y = strings.ReplaceAll(x, "\r\n", "\n"), strings.ReplaceAll(y, "\r\n", "\n")
+	}
+	if x == y {
+		return nil
+	}
+	text, err := udiff.ToUnified("a", "b", x, edits(x, y), udiff.DefaultContextLines)
 	if err != nil {
 		return nil // cannot happen: the edits are made from these texts
 	}
 	_, text, _ = strings.Cut(text, "\n") // --- a
 	_, text, _ = strings.Cut(text, "\n") // +++ b
+	return card(p, text, bytes.Count(a[:from], []byte("\n")))
+}
+
+// edits turns one text into the other.
+func edits(x, y string) []udiff.Edit {
+	if len(x)+len(y) <= maxCompared {
+		return udiff.Lines(x, y)
+	}
+	head := commonLines(x, y)
+	tail := commonEnd(x[head:], y[head:])
+	return []udiff.Edit{{Start: head, End: len(x) - tail, New: y[head : len(y)-tail]}}
+}
+
+// card counts the lines of a diff and moves its hunks down by what was not compared.
+func card(p spot, text string, down int) *tool.Card {
 	c := &tool.Card{Kind: tool.CardDiff, Title: p.shown()}
+	var out strings.Builder
 	for line := range strings.Lines(text) {
 		switch line[0] {
 		case '+':
 			c.Added++
 		case '-':
 			c.Removed++
+		case '@':
+			line = moved(line, down)
 		}
+		out.WriteString(line)
 	}
-	c.Text = shorten(readable([]byte(text)))
+	c.Text = shorten(readable([]byte(out.String())))
 	return c
 }
 
-// edits turns a into b. What both begin and end with is set aside first.
-func edits(a, b string) []udiff.Edit {
-	head := commonLines(a, b)
-	tail := commonEnd(a[head:], b[head:])
-	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
-	if len(x)+len(y) > maxCompared {
-		return []udiff.Edit{{Start: head, End: len(a) - tail, New: y}}
+// moved is a hunk's header, such as @@ -1,3 +1,4 @@, with both places further down.
+func moved(header string, down int) string {
+	parts := strings.Split(header, " ")
+	for i, sign := range []string{"-", "+"} {
+		line, count, more := strings.Cut(strings.TrimPrefix(parts[i+1], sign), ",")
+		n, _ := strconv.Atoi(line)
+		parts[i+1] = sign + strconv.Itoa(n+down)
+		if more {
+			parts[i+1] += "," + count
+		}
 	}
-	list := udiff.Lines(x, y)
-	for i := range list {
-		list[i].Start += head
-		list[i].End += head
-	}
-	return list
+	return strings.Join(parts, " ")
 }
 
 // commonLines is the length of the whole lines with which both begin.
-func commonLines(a, b string) int {
-	n := 0
+func commonLines[T string | []byte](a, b T) int {
+	n, lines := 0, 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+		if n++; a[n-1] == '\n' {
+			lines = n
+		}
 	}
-	return strings.LastIndexByte(a[:n], '\n') + 1
+	return lines
 }
 
 // commonEnd is the length of the whole lines with which both end.
-func commonEnd(a, b string) int {
-	n := 0
+func commonEnd[T string | []byte](a, b T) int {
+	n, lines := 0, 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		if a[len(a)-1-n] == '\n' {
+			lines = n
+		}
 		n++
 	}
 	if n == len(a) && n == len(b) {
 		return n
 	}
-	at := strings.IndexByte(a[len(a)-n:], '\n')
-	if at < 0 {
-		return 0
-	}
-	return n - at - 1
+	return lines
 }
 
 // shorten keeps a diff showable: what is left out is counted in a line that no hunk can contain.

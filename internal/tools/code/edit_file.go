@@ -35,13 +35,13 @@ var (
 
 // edit is what edit_file was asked to do.
 type edit struct {
-	at       spot
-	old, new string
-	all      bool
+	at        spot
+	old, with string
+	all       bool
 }
 
 func prepareEditFile(s *Set, a tool.Args) (step, error) {
-	e := edit{old: a.String("old_string"), new: a.String("new_string"), all: a.Bool("replace_all")}
+	e := edit{old: a.String("old_string"), with: a.String("new_string"), all: a.Bool("replace_all")}
 	arg, err := a.Need("path")
 	if err != nil {
 		return step{}, err
@@ -57,7 +57,7 @@ func prepareEditFile(s *Set, a tool.Args) (step, error) {
 	switch {
 	case e.old == "":
 		return step{}, emptyOld
-	case e.old == e.new:
+	case e.old == e.with:
 		return step{}, identical
 	}
 	before, done, err := s.tryEdit(e)
@@ -81,7 +81,7 @@ func (s *Set) tryEdit(e edit) (contents, replacement, error) {
 	if !k.whole {
 		return k, replacement{}, tooLarge.With("path", e.at.shown(), "size", megabytes(k.size))
 	}
-	done, n := replace(k.data, e.old, e.new, e.all)
+	done, n := replace(k.data, e.old, e.with, e.all)
 	switch {
 	case n == 0:
 		return k, done, notFound.With("path", e.at.shown())
@@ -129,18 +129,18 @@ type replacement struct {
 // there are more than may be replaced, nothing is. Content that has only CRLF ends and no match is
 // tried with CRLF in both texts, and in no other way. A byte order mark needs no care: the text
 // after it is found where it is.
-func replace(content []byte, old, new string, all bool) (replacement, int) {
+func replace(content []byte, old, with string, all bool) (replacement, int) {
 	n := bytes.Count(content, []byte(old))
 	if n == 0 && strings.Contains(old, "\n") && allCRLF(content) {
-		old, new = withCRLF(old), withCRLF(new)
+		old, with = withCRLF(old), withCRLF(with)
 		n = bytes.Count(content, []byte(old))
 	}
 	if n == 0 || n > 1 && !all {
 		return replacement{}, n
 	}
 	r := replacement{n: n, at: bytes.Index(content, []byte(old))}
-	if grown := len(new) - len(old); grown <= 0 || n <= (maxResult-len(content))/grown {
-		r.content = bytes.ReplaceAll(content, []byte(old), []byte(new))
+	if grown := len(with) - len(old); grown <= 0 || n <= (maxResult-len(content))/grown {
+		r.content = bytes.ReplaceAll(content, []byte(old), []byte(with))
 	}
 	return r, n
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // edits reads a file and edits it, and compares what the model reads and what the file then holds.
-func (p *project) edits(name, old, new string, all bool, says, holds string) outcome {
+func (p *project) edits(name, old, with string, all bool, says, holds string) outcome {
 	p.Helper()
 	p.call("read_file", args{"path": name})
-	o := p.says(says, "edit_file", args{"path": name, "old_string": old, "new_string": new, "replace_all": all})
+	o := p.says(says, "edit_file", args{"path": name, "old_string": old, "new_string": with, "replace_all": all})
 	p.holds(name, holds)
 	return o
 }
@@ -43,7 +43,7 @@ func TestEditRefusals(t *testing.T) {
 	p := given(t, files{"f": text, "unread": text, "d/": ""})
 	p.call("read_file", args{"path": "f"})
 	p.must(os.Symlink("loop", p.path("loop")))
-	for _, c := range []struct{ path, old, new, want string }{
+	for _, c := range []struct{ path, old, with, want string }{
 		{"unread", "a", "c", "unread has not been read in this session — read it with read_file before modifying it"},
 		{"nope", "a", "c", "nope has not been read in this session — read it with read_file before modifying it"},
 		{"d", "a", "c", "d has not been read in this session — read it with read_file before modifying it"},
@@ -58,10 +58,10 @@ func TestEditRefusals(t *testing.T) {
 		{"unread", "a", "a", "old_string and new_string are identical"},
 	} {
 		if c.want == "" {
-			p.says("1 replacement(s) in f\n\n"+numbered(1, "a", "b", "b", "cb"), "edit_file", args{"path": c.path, "old_string": c.old, "new_string": c.new})
+			p.says("1 replacement(s) in f\n\n"+numbered(1, "a", "b", "b", "cb"), "edit_file", args{"path": c.path, "old_string": c.old, "new_string": c.with})
 			continue
 		}
-		prep, err := p.prepare("edit_file", args{"path": c.path, "old_string": c.old, "new_string": c.new})
+		prep, err := p.prepare("edit_file", args{"path": c.path, "old_string": c.old, "new_string": c.with})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -82,7 +82,7 @@ func TestReplacementTextIsNotAPattern(t *testing.T) {
 
 func TestEditOfCRLFFiles(t *testing.T) {
 	const lost = "old_string not found in f — it must match the file content exactly, whitespace included; read the file again if unsure"
-	for _, c := range []struct{ name, content, old, new, says, holds string }{
+	for _, c := range []struct{ name, content, old, with, says, holds string }{
 		{"only CRLF", "a\r\nb\r\nc\r\n", "a\nb", "x\ny", "1 replacement(s) in f\n\n" + numbered(1, "x", "y", "c"), "x\r\ny\r\nc\r\n"},
 		{"only CRLF, text with CRLF", "a\r\nb\r\n", "a\r\nb", "x\r\ny", "1 replacement(s) in f\n\n" + numbered(1, "x", "y"), "x\r\ny\r\n"},
 		{"only CRLF, half of the text with CRLF", "a\r\nb\r\nc\r\n", "a\r\nb\nc", "x\r\ny\nz", "1 replacement(s) in f\n\n" + numbered(1, "x", "y", "z"), "x\r\ny\r\nz\r\n"},
@@ -96,7 +96,7 @@ func TestEditOfCRLFFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := given(t, files{"f": c.content})
-			p.edits("f", c.old, c.new, false, c.says, c.holds)
+			p.edits("f", c.old, c.with, false, c.says, c.holds)
 		})
 	}
 	p := given(t, files{"f": "a\r\nb\r\nc\r\n"})
@@ -127,7 +127,7 @@ func TestByteOrderMarkIsHiddenAndKept(t *testing.T) {
 
 func TestEditsKeepOtherEncodings(t *testing.T) {
 	const lost = "old_string not found in f — it must match the file content exactly, whitespace included; read the file again if unsure"
-	for _, c := range []struct{ content, old, new, says, holds string }{
+	for _, c := range []struct{ content, old, with, says, holds string }{
 		{"const x = 1;\n// caf\xe9\n", "x = 1", "x = 2", "1 replacement(s) in f\n\n" + numbered(1, "const x = 2;", "// caf\uFFFD"), "const x = 2;\n// caf\xe9\n"},
 		{"\xd6\xd0\xce\xc4 a\n", "a", "b", "1 replacement(s) in f\n\n" + numbered(1, "\uFFFD\uFFFD\uFFFD\uFFFD b"), "\xd6\xd0\xce\xc4 b\n"},
 		{"// caf\xe9\n", "caf\uFFFD", "cafe", lost, "// caf\xe9\n"},
@@ -135,7 +135,7 @@ func TestEditsKeepOtherEncodings(t *testing.T) {
 		{"really \uFFFD\n", "\uFFFD", "x", "1 replacement(s) in f\n\n" + numbered(1, "really x"), "really x\n"},
 	} {
 		p := given(t, files{"f": c.content})
-		p.edits("f", c.old, c.new, false, c.says, c.holds)
+		p.edits("f", c.old, c.with, false, c.says, c.holds)
 	}
 	p := given(t, files{"f": "caf\xe9\n"})
 	if o := p.edits("f", "caf", "the", false, "1 replacement(s) in f\n\n"+numbered(1, "the\uFFFD"), "the\xe9\n"); o.card.Text != "@@ -1 +1 @@\n-caf\uFFFD\n+the\uFFFD\n" {
@@ -144,7 +144,7 @@ func TestEditsKeepOtherEncodings(t *testing.T) {
 }
 
 func TestFinalNewlineIsNeitherLostNorInvented(t *testing.T) {
-	for _, c := range []struct{ content, old, new, holds string }{
+	for _, c := range []struct{ content, old, with, holds string }{
 		{"one\ntwo\nthree", "two", "2", "one\n2\nthree"},
 		{"one\ntwo\nthree", "three", "3", "one\ntwo\n3"},
 		{"abc\n", "abc", "x", "x\n"},
@@ -154,7 +154,7 @@ func TestFinalNewlineIsNeitherLostNorInvented(t *testing.T) {
 	} {
 		p := given(t, files{"f": c.content})
 		p.call("read_file", args{"path": "f"})
-		p.call("edit_file", args{"path": "f", "old_string": c.old, "new_string": c.new})
+		p.call("edit_file", args{"path": "f", "old_string": c.old, "new_string": c.with})
 		p.holds("f", c.holds)
 		p.call("write_file", args{"path": "f", "content": c.content})
 		p.holds("f", c.content)
@@ -183,15 +183,15 @@ func TestEditKeepsEveryByteOutside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := strings.Join(rapid.SliceOf(piece).Draw(t, "content"), "")
 		old := strings.Join(rapid.SliceOfN(piece, 1, 3).Draw(t, "old"), "")
-		new := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "new"), "")
+		with := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "new"), "")
 		all := rapid.Bool().Draw(t, "all")
-		checkReplace(t, []byte(content), old, new, all)
+		checkReplace(t, []byte(content), old, with, all)
 	})
 }
 
-func checkReplace(t interface{ Fatalf(string, ...any) }, content []byte, old, new string, all bool) {
+func checkReplace(t interface{ Fatalf(string, ...any) }, content []byte, old, with string, all bool) {
 	before := bytes.Clone(content)
-	r, n := replace(content, old, new, all)
+	r, n := replace(content, old, with, all)
 	if !bytes.Equal(before, content) {
 		t.Fatalf("the old content was changed")
 	}
@@ -199,7 +199,7 @@ func checkReplace(t interface{ Fatalf(string, ...any) }, content []byte, old, ne
 		if n > 0 && (!allCRLF(content) || !strings.Contains(old, "\n")) {
 			t.Fatalf("found without an exact match")
 		}
-		old, new = withCRLF(old), withCRLF(new)
+		old, with = withCRLF(old), withCRLF(with)
 	} else if n != exact {
 		t.Fatalf("%d matches, there are %d", n, exact)
 	}
@@ -214,7 +214,7 @@ func checkReplace(t interface{ Fatalf(string, ...any) }, content []byte, old, ne
 	rest := content
 	for range r.n {
 		i := bytes.Index(rest, []byte(old))
-		want = append(append(want, rest[:i]...), new...)
+		want = append(append(want, rest[:i]...), with...)
 		rest = rest[i+len(old):]
 	}
 	want = append(want, rest...)
@@ -231,11 +231,11 @@ func FuzzReplace(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfx"), "x", "", true)
 	f.Add([]byte("caf\xe9"), "caf", "$1", false)
 	f.Add([]byte("aaa"), "aa", "b", true)
-	f.Fuzz(func(t *testing.T, content []byte, old, new string, all bool) {
-		if old == "" || len(content)*(len(new)+1) > 1<<24 {
+	f.Fuzz(func(t *testing.T, content []byte, old, with string, all bool) {
+		if old == "" || len(content)*(len(with)+1) > 1<<24 {
 			return
 		}
-		checkReplace(t, content, old, new, all)
+		checkReplace(t, content, old, with, all)
 	})
 }
 
@@ -245,8 +245,10 @@ func TestDiffsOfLargeChangesAreBounded(t *testing.T) {
 		fmt.Fprintf(&before, "line %d\n", i)
 		fmt.Fprintf(&after, "other %d\n", i*7)
 	}
-	c := diff(spot{rel: "f"}, []byte(before.String()), []byte(after.String()))
-	if c == nil || c.Added != 150_000 || c.Removed != 150_000 || len(c.Text) > maxCard+100 || !strings.HasSuffix(c.Text, " more lines not shown\n") {
+	const around = "1\n2\n3\n4\n"
+	c := diff(spot{rel: "f"}, []byte(around+before.String()+around), []byte(around+after.String()+around))
+	if c == nil || c.Added != 150_000 || c.Removed != 150_000 || len(c.Text) > maxCard+100 || !strings.HasSuffix(c.Text, " more lines not shown\n") ||
+		!strings.HasPrefix(c.Text, "@@ -2,150006 +2,150006 @@\n 2\n 3\n 4\n-line 0\n") {
 		t.Fatalf("%d bytes, +%d -%d, ends with %q", len(c.Text), c.Added, c.Removed, c.Text[len(c.Text)-80:])
 	}
 	wide := strings.Repeat("é", maxCard)
@@ -265,8 +267,8 @@ func TestDiffsOfLargeChangesAreBounded(t *testing.T) {
 func TestDiffsApply(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n", "a", "-x\n", "+y\n", "@@\n"})
 	rapid.Check(t, func(t *rapid.T) {
-		a := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "a"), "")
-		b := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "b"), "")
+		a := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "a"), "")
+		b := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "b"), "")
 		c := diff(spot{rel: "f"}, []byte(a), []byte(b))
 		if c == nil {
 			if a != b {

@@ -56,14 +56,14 @@ func (l *ledger) get(real string) (record, bool) {
 	return r, ok
 }
 
-// real is a file's path without links, the name under which the ledger knows it. Of one that has
+// realPath is a file's path without links, the name under which the ledger knows it. Of one that has
 // vanished, it is what it was as far as that can still be said.
-func real(abs string) string {
+func realPath(abs string) string {
 	if p, err := filepath.EvalSymlinks(abs); err == nil {
 		return p
 	}
 	if dir := filepath.Dir(abs); dir != abs {
-		return filepath.Join(real(dir), filepath.Base(abs))
+		return filepath.Join(realPath(dir), filepath.Base(abs))
 	}
 	return abs
 }

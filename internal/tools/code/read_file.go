@@ -65,7 +65,7 @@ func (s *Set) read(p spot, w window) (string, error) {
 	}
 	text, err := w.rows(p, linesOf(c.data), c)
 	if err == nil {
-		s.ledger.put(real(p.abs), c.record)
+		s.ledger.put(realPath(p.abs), c.record)
 	}
 	return text, err
 }

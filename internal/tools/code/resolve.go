@@ -113,31 +113,18 @@ func (s *Set) native(rel string) string {
 // sibling reads a path that does not exist as one that looks the same, component by component. The
 // path itself is the answer where nothing does.
 func (s *Set) sibling(arg, rel string, n need) (string, error) {
-	same := looks
+	form := looks
 	if n == creating {
-		same = canonical
+		form = canonical
 	}
 	at := "."
 	parts := strings.Split(rel, "/")
 	for i, name := range parts {
-		next := path.Join(at, name)
-		if _, err := os.Lstat(s.native(next)); err == nil {
+		if next := path.Join(at, name); s.exists(next) {
 			at = next
 			continue
-		} else if !missing(err) {
-			return rel, nil
 		}
-		entries, err := os.ReadDir(s.native(at))
-		if err != nil {
-			return rel, nil
-		}
-		var found []string
-		for _, e := range entries {
-			if same(e.Name()) == same(name) {
-				found = append(found, e.Name())
-			}
-		}
-		switch len(found) {
+		switch found := s.alike(at, form(name), form); len(found) {
 		case 0:
 			return path.Join(append([]string{at}, parts[i:]...)...), nil
 		case 1:
@@ -150,6 +137,17 @@ func (s *Set) sibling(arg, rel string, n need) (string, error) {
 		}
 	}
 	return at, nil
+}
+
+// alike are the names in a directory that have a form. None are in one that cannot be read.
+func (s *Set) alike(dir, want string, form func(string) string) (found []string) {
+	entries, _ := os.ReadDir(s.native(dir))
+	for _, e := range entries {
+		if form(e.Name()) == want {
+			found = append(found, e.Name())
+		}
+	}
+	return found
 }
 
 // missing says that an error means that nothing is there. A path that goes on below a file is as

@@ -82,7 +82,7 @@ func (s *Set) known(p spot) (contents, error) {
 	if _, err := s.target(p); err != nil {
 		return contents{}, err
 	}
-	seen, ok := s.ledger.get(real(p.abs))
+	seen, ok := s.ledger.get(realPath(p.abs))
 	if !ok {
 		return contents{}, unread.With("path", p.shown())
 	}

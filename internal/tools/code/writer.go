@@ -74,7 +74,7 @@ func (w *writer) note(content []byte) {
 		return
 	}
 	n := int64(len(content))
-	w.set.ledger.put(real(w.at.abs), record{mtime: info.ModTime(), size: n, whole: n <= maxFile, sum: sha256.Sum256(content[:min(n, maxFile)])})
+	w.set.ledger.put(realPath(w.at.abs), record{mtime: info.ModTime(), size: n, whole: n <= maxFile, sum: sha256.Sum256(content[:min(n, maxFile)])})
 }
 
 // put writes the new file beside the old one and renames it, where that keeps everything but the
