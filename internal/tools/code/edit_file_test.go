@@ -287,7 +287,10 @@ func apply(t *rapid.T, a, hunks string) string {
 	old := strings.SplitAfter(a, "\n")
 	var out strings.Builder
 	at := 0
+	var kind byte // of the line before
 	for text := range strings.Lines(hunks) {
+		before := kind
+		kind = text[0]
 		if strings.HasPrefix(text, "@@ -") {
 			var from, n int
 			if _, err := fmt.Sscanf(text, "@@ -%d,%d", &from, &n); err != nil {
@@ -302,8 +305,7 @@ func apply(t *rapid.T, a, hunks string) string {
 			continue
 		}
 		if strings.HasPrefix(text, "\\") {
-			s := strings.TrimSuffix(out.String(), "\n")
-			if last := lastKind(hunks, text); last != '-' {
+			if s := strings.TrimSuffix(out.String(), "\n"); before != '-' {
 				out.Reset()
 				out.WriteString(s)
 			}
@@ -326,11 +328,4 @@ func apply(t *rapid.T, a, hunks string) string {
 		out.WriteString(old[at])
 	}
 	return out.String()
-}
-
-// lastKind is the kind of the line before a note about a missing newline; the last such note counts.
-func lastKind(hunks, note string) byte {
-	i := strings.LastIndex(hunks, note)
-	before := strings.TrimSuffix(hunks[:i], "\n")
-	return before[strings.LastIndexByte(before, '\n')+1]
 }

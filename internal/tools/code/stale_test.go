@@ -124,17 +124,21 @@ func TestWhatChangesBetweenQuestionAndAnswerIsRefused(t *testing.T) {
 }
 
 func TestOfParallelWritersOneIsRefused(t *testing.T) {
-	for range 20 {
+	for range 10 {
 		p := given(t, files{"f": "start\n"})
 		sets := []*Set{p.set, newSet(p.set.goos, p.root, Config{}), newSet(p.set.goos, p.root, Config{})}
 		var wg sync.WaitGroup
 		texts := make([]string, len(sets))
+		runs := make([]func(), len(sets))
 		for i, s := range sets {
 			q := &project{T: t, root: p.root, set: s}
 			q.call("read_file", args{"path": "f"})
 			prep, err := q.prepare("write_file", args{"path": "f", "content": fmt.Sprintf("by %d\n", i)})
 			p.must(err)
-			wg.Go(func() { texts[i] = q.run("write_file", prep).text })
+			runs[i] = func() { texts[i] = q.run("write_file", prep).text }
+		}
+		for _, run := range runs {
+			wg.Go(run)
 		}
 		wg.Wait()
 		wrote := 0
@@ -156,15 +160,18 @@ func TestOfParallelWritersOneIsRefused(t *testing.T) {
 }
 
 func TestOfParallelCreatorsOneIsRefused(t *testing.T) {
-	for range 20 {
+	for range 10 {
 		p := given(t, nil)
 		var wg sync.WaitGroup
-		texts := make([]string, 3)
+		texts, runs := make([]string, 3), make([]func(), 3)
 		for i := range texts {
 			q := &project{T: t, root: p.root, set: newSet(p.set.goos, p.root, Config{})}
 			prep, err := q.prepare("write_file", args{"path": "d/e/f", "content": fmt.Sprintf("by %d\n", i)})
 			p.must(err)
-			wg.Go(func() { texts[i] = q.run("write_file", prep).text })
+			runs[i] = func() { texts[i] = q.run("write_file", prep).text }
+		}
+		for _, run := range runs {
+			wg.Go(run)
 		}
 		wg.Wait()
 		made := 0
