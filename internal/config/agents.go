@@ -169,6 +169,9 @@ func (r *resolver) coordinate(a *Agent, key string) string {
 // refuse reports a problem of an agent: it fails the load, or costs the persona.
 func (l *loader) refuse(a *Agent, p Pos, at, format string, args ...any) {
 	l.persona = a.IsPersona
+	if l.lost {
+		return
+	}
 	if a.IsPersona {
 		l.warn(p, at, format+" (persona left out)", args...)
 		return

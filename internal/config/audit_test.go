@@ -349,3 +349,14 @@ func manyAgents(n int) string {
 	}
 	return b.String()
 }
+
+// TestOneUnreadableFileIsOneFault: the references into it are not told as well.
+func TestOneUnreadableFileIsOneFault(t *testing.T) {
+	l := load(
+		user("models: {fast: 'p:x'}\nproviders: ["),
+		project(0, "agents: {a: {model: fast, extends: b, mcp_servers: [s]}}\nmodels: {m: 'p:y'}"),
+		persona("p", "---\nmodel: fast\n---\n"),
+	)
+	same(t, "errors", l.errors, []string{"config /u/config.yaml:2:12: the [ before this is never closed, or a comma is missing"})
+	same(t, "warnings", l.warnings, nil)
+}

@@ -24,6 +24,9 @@ type loader struct {
 	defs map[string][]*Agent
 	// refused are the names of servers that were written but may not count.
 	refused map[string]bool
+	// lost tells that a configuration file could not be read at all. What it defined is
+	// then missing everywhere, and saying so of each reference would bury the cause.
+	lost bool
 }
 
 func (l *loader) pos(line, col int) Pos { return Pos{l.src.Path, line, col} }

@@ -77,7 +77,9 @@ func (l *loader) makeMaps() {
 // file reads one configuration file into the configuration.
 func (l *loader) file(s Source) {
 	l.src = s
+	before := len(l.problems)
 	root := l.parse(s.Data)
+	l.lost = l.lost || len(l.problems) > before
 	if root == nil || root.kind == nullNode {
 		return
 	}

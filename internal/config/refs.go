@@ -48,6 +48,9 @@ func (r *resolver) ownReferences(a *Agent) bool {
 // checkReferences checks the references of entries that are no agents.
 func (l *loader) checkReferences() {
 	l.persona = false
+	if l.lost {
+		return
+	}
 	for _, name := range sorted(l.cfg.Models) {
 		m := l.cfg.Models[name]
 		if m.Provider == "" || l.cfg.hasProvider(m.Provider) {

@@ -1,11 +1,12 @@
 package config
 
 // Config is the merged configuration. Maps go from an entry's name to the entry of
-// the nearest level that has one; entries are replaced whole, never mixed.
+// the nearest level that has one; entries are replaced whole, never mixed. Personas
+// are among the agents.
 type Config struct {
 	Providers    map[string]Provider    `key:"providers"`    // where models are reached
 	Models       map[string]Model       `key:"models"`       // named models with their settings
-	Agents       map[string]Agent       `key:"agents"`       // agents by name; personas are among them once loaded
+	Agents       map[string]Agent       `key:"agents"`       // agents by name
 	MCPServers   map[string]MCPServer   `key:"mcp_servers"`  // servers that bring tools over the Model Context Protocol
 	Keys         map[string]Secret      `key:"keys"`         // keys of services such as exa and mistral; an environment variable such as EXA_API_KEY goes first
 	Web          Web                    `key:"web"`          // settings of the web tool
