@@ -67,6 +67,7 @@ func TestGlobShows200OfWhatItFound(t *testing.T) {
 }
 
 func TestGlobCollectsAtMost10000(t *testing.T) {
+	t.Parallel()
 	p := given(t, nil)
 	for i := range 10_003 {
 		p.must(os.Symlink("x", p.path(fmt.Sprintf("%05d", i)))) // quicker than files
