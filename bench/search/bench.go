@@ -97,7 +97,7 @@ func (b *bench) subject(out io.Writer, s subject) error {
 	fmt.Fprintf(out, "\n%s: %s, %d files, %d MB\n", s.name, s.dir, files, size>>20)
 	fmt.Fprintf(out, "left out of the comparison (not of the times), because the two take them for binary or text by different rules: %d files\n", len(odd))
 	fmt.Fprintf(out, "with a zero byte after the first 8,000 bytes only, or a UTF-16 byte order mark\n")
-	fmt.Fprintf(out, "| pattern | | lines | rg ms | jig ms | ratio |\n|---|---|---:|---:|---:|---:|\n")
+	fmt.Fprintf(out, "| pattern | | lines | rg ms | jig ms | ratio | rg CPU | jig CPU |\n|---|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, q := range queries {
 		if !strings.Contains(q.name, b.only) {
 			continue
@@ -114,8 +114,8 @@ func (b *bench) subject(out io.Writer, s subject) error {
 		if q.fold {
 			flag = "-i "
 		}
-		fmt.Fprintf(out, "| %s | `%s%s` | %d | %.1f | %.1f | %.2f |\n", q.name, flag, strings.ReplaceAll(q.pattern, "|", `\|`),
-			lines, ms(rg), ms(own), float64(own)/float64(rg))
+		fmt.Fprintf(out, "| %s | `%s%s` | %d | %.1f | %.1f | %.2f | %.0f | %.0f |\n", q.name, flag, strings.ReplaceAll(q.pattern, "|", `\|`),
+			lines, ms(rg.wall), ms(own.wall), float64(own.wall)/float64(rg.wall), ms(rg.cpu), ms(own.cpu))
 	}
 	return nil
 }
@@ -150,11 +150,15 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// spent is what one run took: by the clock, and on all processors together,
+// which is the steadier figure on a busy machine.
+type spent struct{ wall, cpu time.Duration }
+
 // once runs a program with its output to a file, as both are when timed.
-func (b *bench) once(cmd *exec.Cmd, name string) (time.Duration, error) {
+func (b *bench) once(cmd *exec.Cmd, name string) (spent, error) {
 	f, err := os.Create(filepath.Join(b.temp, name))
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	defer f.Close()
 	var stderr bytes.Buffer
@@ -167,30 +171,42 @@ func (b *bench) once(cmd *exec.Cmd, name string) (time.Duration, error) {
 		err = nil // ripgrep's way of saying that nothing matched
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w: %s", cmd.Path, err, bytes.TrimSpace(stderr.Bytes()))
+		return spent{}, fmt.Errorf("%s: %w: %s", cmd.Path, err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return took, nil
+	return spent{took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-func (b *bench) times(s subject, q query) (rg, own time.Duration, err error) {
-	var rgs, owns []time.Duration
+// times takes turns, so that both have the same luck with what else runs.
+func (b *bench) times(s subject, q query) (rg, own spent, err error) {
+	var rgs, owns []spent
 	for range b.runs {
 		d, err := b.once(b.own(s, q), "own")
 		if err != nil {
-			return 0, 0, err
+			return rg, own, err
 		}
 		owns = append(owns, d)
 		if d, err = b.once(b.ripgrep(s, q), "rg"); err != nil {
-			return 0, 0, err
+			return rg, own, err
 		}
 		rgs = append(rgs, d)
 	}
 	return median(rgs), median(owns), nil
 }
 
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
+// median takes each column on its own.
+func median(all []spent) (m spent) {
+	for _, column := range []func(*spent) *time.Duration{
+		func(s *spent) *time.Duration { return &s.wall },
+		func(s *spent) *time.Duration { return &s.cpu },
+	} {
+		var d []time.Duration
+		for i := range all {
+			d = append(d, *column(&all[i]))
+		}
+		slices.Sort(d)
+		*column(&m) = d[len(d)/2]
+	}
+	return m
 }
 
 // compare runs both once and returns the number of lines both found, or says
@@ -202,6 +218,11 @@ func (b *bench) compare(s subject, q query, odd map[string]bool) (int, error) {
 	if _, err := b.once(b.own(s, q), "own"); err != nil {
 		return 0, err
 	}
+	return b.difference(odd)
+}
+
+// difference compares what both have printed.
+func (b *bench) difference(odd map[string]bool) (int, error) {
 	want, err := b.lines("rg", odd)
 	if err != nil {
 		return 0, err

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -87,16 +86,16 @@ coverage-[0-9]*
 `
 
 // planTree spreads about 15,000 files for a gigabyte over directories three
-// levels deep. Sizes follow a log-normal distribution, as they do in real
+// levels deep. The logarithms of their sizes are bell-shaped, as in real
 // projects: most files are small and most bytes are in large ones.
 func planTree(total int) []plan {
 	r := rand.New(rand.NewPCG(20261130, 1))
 	exts := []string{".go", ".go", ".go", ".ts", ".py", ".rs", ".md", ".json", ".c", ".h", ".txt"}
 	var plans []plan
 	for n, sum := 0, 0; sum < total; n++ {
-		size := int(math.Exp(r.NormFloat64()*1.35 + math.Log(27_000)))
-		size = min(max(size, 40), 6<<20)
-		p := plan{size: size, seed: r.Uint64()}
+		// In whole numbers: math.Exp is not the same on every processor.
+		base := 240 << (r.IntN(4) + r.IntN(4) + r.IntN(4) + r.IntN(4))
+		p := plan{size: base + r.IntN(base), seed: r.Uint64()}
 		dir := fmt.Sprintf("%s/%s/%s", tops[r.IntN(len(tops))], syllables[r.IntN(len(syllables))], syllables[r.IntN(5)])
 		name := fmt.Sprintf("%s%s%d%s", syllables[r.IntN(len(syllables))], syllables[r.IntN(len(syllables))], n, exts[r.IntN(len(exts))])
 		switch {
@@ -148,7 +147,7 @@ func (p plan) write(root string, buf *bytes.Buffer) error {
 	return os.WriteFile(full, buf.Bytes(), 0o644)
 }
 
-var plain = makeWords()
+var plain = sync.OnceValue(makeWords)
 
 // makeWords returns identifiers in the order of how often they are used.
 func makeWords() []string {
@@ -176,16 +175,17 @@ var planted = []struct {
 	every int
 	text  string
 }{
-	{40, "café"}, {70, "Straße 12"}, {90, "entrée né"}, {300, "March 2024"}, {500, "naïve"}, {900, "日本語"},
+	{400, "café"}, {200, "Straße 12"}, {900, "entrée né"}, {300, "March 2024"}, {500, "naïve"}, {900, "日本語"},
 	{2500, "netpoll"}, {3500, "goPanic"}, {4000, "gopark"}, {5000, "alloc_test("}, {6000, "sysmon"}, {9000, "gopanic"},
 	{4_000_000, "runtime_pollUnblock"},
 }
 
 // writeLine writes a line that looks like code from some way off.
 func writeLine(b *bytes.Buffer, r *rand.Rand) {
+	words := plain()
 	word := func() string { // few words make up most of a text
 		f := r.Float64()
-		return plain[int(f*f*f*f*float64(len(plain)))]
+		return words[int(f*f*f*f*float64(len(words)))]
 	}
 	for range r.IntN(4) {
 		b.WriteByte('\t')

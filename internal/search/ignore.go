@@ -14,6 +14,13 @@ import (
 // walk to see to, which does not go there.
 type Ignore struct {
 	rules []ignoreRule
+	fold  bool
+	// Files of rules are long and most rules plain, so those are found by what
+	// they say. Each list holds indices into rules in ascending order.
+	names  map[string][]int // literal, by name
+	paths  map[string][]int // literal and anchored, by path
+	exts   map[string][]int // *.ext, by what the last dot begins
+	others []int
 }
 
 type ignoreRule struct {
@@ -36,7 +43,7 @@ func ParseIgnore(data []byte) *Ignore { return parseIgnore(data, false) }
 func ParseIgnoreFold(data []byte) *Ignore { return parseIgnore(data, true) }
 
 func parseIgnore(data []byte, fold bool) *Ignore {
-	ig := &Ignore{}
+	ig := &Ignore{fold: fold, names: map[string][]int{}, paths: map[string][]int{}, exts: map[string][]int{}}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	for len(data) > 0 {
 		var line []byte
@@ -48,10 +55,38 @@ func parseIgnore(data []byte, fold bool) *Ignore {
 		// git keeps the line as a C string.
 		line, _, _ = bytes.Cut(line, []byte{0})
 		if rule, ok := parseIgnoreLine(trimSpaces(string(line)), fold); ok {
-			ig.rules = append(ig.rules, rule)
+			ig.add(rule)
 		}
 	}
 	return ig
+}
+
+func (ig *Ignore) add(r ignoreRule) {
+	n := len(ig.rules)
+	ig.rules = append(ig.rules, r)
+	key := ig.key(r.text)
+	switch dot := strings.LastIndexByte(key, '.'); {
+	case r.literal && r.anchored:
+		ig.paths[key] = append(ig.paths[key], n)
+	case r.literal:
+		ig.names[key] = append(ig.names[key], n)
+	case r.suffix && dot >= 0:
+		ig.exts[key[dot:]] = append(ig.exts[key[dot:]], n)
+	default:
+		ig.others = append(ig.others, n)
+	}
+}
+
+// key is what texts that the rules take for equal have in common.
+func (ig *Ignore) key(s string) string {
+	if !ig.fold {
+		return s
+	}
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = lowerASCII(c)
+	}
+	return string(b)
 }
 
 // trimSpaces takes off trailing spaces (no other white space) but those that a
@@ -116,25 +151,42 @@ func (ig *Ignore) Match(rel string, isDir bool) bool {
 	return rule != nil && !rule.negated
 }
 
+// decide returns the last rule that matches the path, or nil.
 func (ig *Ignore) decide(rel string, isDir bool) *ignoreRule {
 	if ig == nil {
 		return nil
 	}
 	name := rel[strings.LastIndexByte(rel, '/')+1:]
-	for i := len(ig.rules) - 1; i >= 0; i-- {
-		r := &ig.rules[i]
-		if r.dirOnly && !isDir {
-			continue
-		}
-		subject := name
-		if r.anchored {
-			subject = rel
-		}
-		if r.match(subject) {
-			return r
+	last := -1
+	consider := func(list []int) {
+		for i := len(list) - 1; i >= 0 && list[i] > last; i-- {
+			r := &ig.rules[list[i]]
+			if r.dirOnly && !isDir {
+				continue
+			}
+			subject := name
+			if r.anchored {
+				subject = rel
+			}
+			if r.match(subject) {
+				last = list[i]
+				return
+			}
 		}
 	}
-	return nil
+	key := ig.key(name)
+	consider(ig.names[key])
+	if dot := strings.LastIndexByte(key, '.'); dot >= 0 {
+		consider(ig.exts[key[dot:]])
+	}
+	if len(ig.paths) > 0 {
+		consider(ig.paths[ig.key(rel)])
+	}
+	consider(ig.others)
+	if last < 0 {
+		return nil
+	}
+	return &ig.rules[last]
 }
 
 func (r *ignoreRule) match(s string) bool {

@@ -16,7 +16,7 @@ import (
 // worker that need not wait, so the whole never stands still.
 
 const (
-	batchFiles = 32        // files in one batch
+	batchFiles = 16        // files in one batch
 	batchKeep  = 256 << 10 // bytes a batch may keep before its turn
 	chunkLines = 256       // lines handed to emit at once
 )
@@ -146,7 +146,8 @@ func (p *pipeline) add(d *folder, name []byte) error {
 	b.names = append(append(b.names, name...), 0)
 	d.hold()
 	b.items = append(b.items, batchItem{d, from, from + len(name)})
-	if len(b.items) == batchFiles {
+	// The first batches are small, so that few but large files are shared out.
+	if len(b.items) >= min(batchFiles, 1+b.number/4) {
 		p.flush()
 	}
 	return nil

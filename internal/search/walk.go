@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A Tree says what is walked.
@@ -45,7 +44,7 @@ type Walked struct {
 // that is itself ignored, or lies in an ignored directory, was asked for by
 // name and is walked without the rules. The base may be a symbolic link; none
 // is followed below it, so there are no loops. Paths begin with the base as it
-// was given. A directory that cannot be read is counted and passed over.
+// was given, cleaned. A directory that cannot be read is counted and passed over.
 //
 // The error is that of opening the base, of the context or of visit; visit may
 // return fs.SkipAll to end the walk without one.
@@ -105,20 +104,17 @@ func newWalker(ctx context.Context, tree Tree) (*walker, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	base := tree.Base
-	if base == "" {
-		base = "."
-	}
+	base := path.Clean(tree.Base)
 	prefix := ""
 	if base != "." {
-		prefix = strings.TrimSuffix(base, "/") + "/"
+		prefix = base + "/"
 	}
 	f, err := openFolder(filepath.Join(tree.Root, filepath.FromSlash(base)), prefix)
 	if err != nil {
 		return nil, err
 	}
 	w := &walker{ctx: ctx, ignore: tree.Ignore, base: f}
-	if tree.Ignore.covers(path.Clean(base)) {
+	if tree.Ignore.covers(base) {
 		w.ignore = nil
 	}
 	return w, nil
@@ -141,7 +137,7 @@ func (w *walker) folder(d *folder, depth int) error {
 	}
 	l := w.lists[depth]
 	l.reset()
-	if err := d.read(l); err != nil {
+	if err := d.read(l); err != nil && !vanished(err) {
 		w.walked.Unread++ // what was read until then is walked all the same
 	}
 	l.sort()

@@ -121,6 +121,21 @@ func TestPathsThroughALinkedBaseStayAsAskedFor(t *testing.T) {
 	}
 }
 
+func TestBaseIsCleaned(t *testing.T) {
+	root := lay(t, map[string]string{"a/b/c": "", "a/b/d": ""})
+	rules := ParseIgnore([]byte("/a/b/d"))
+	for _, base := range []string{"a/b", "./a/b", "a/b/", "a//b", "a/x/../b"} {
+		if got := paths(walk(t, Tree{Root: root + "/", Base: base, Ignore: rules})); !slices.Equal(got, []string{"a/b/c"}) {
+			t.Errorf("%s: %q", base, got)
+		}
+	}
+	for _, base := range []string{"", ".", "./", "a/.."} {
+		if got := paths(walk(t, Tree{Root: root, Base: base, Ignore: rules})); !slices.Equal(got, []string{"a/b/c"}) {
+			t.Errorf("%q: %q", base, got)
+		}
+	}
+}
+
 func TestBaseThatIsNoDirectoryIsAnError(t *testing.T) {
 	root := lay(t, map[string]string{"f": "x"})
 	for _, base := range []string{"f", "missing", "f/x"} {

@@ -9,7 +9,7 @@ import (
 
 // window is how much of a file is read before it is searched: little enough to
 // be still in the processor's cache.
-const window = 256 << 10
+const window = 128 << 10
 
 // A worker searches one file at a time.
 type worker struct {
