@@ -357,6 +357,6 @@ func TestOneUnreadableFileIsOneFault(t *testing.T) {
 		project(0, "agents: {a: {model: fast, extends: b, mcp_servers: [s]}}\nmodels: {m: 'p:y'}"),
 		persona("p", "---\nmodel: fast\n---\n"),
 	)
-	same(t, "errors", l.errors, []string{"config /u/config.yaml:2:12: the [ before this is never closed, or a comma is missing"})
+	same(t, "errors", l.errors, []string{"config /u/config.yaml:2:12: the [ before this is never closed, or a comma is missing (a value with \": \" in it needs quotes)"})
 	same(t, "warnings", l.warnings, nil)
 }

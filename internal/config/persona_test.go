@@ -72,7 +72,7 @@ func TestABadPersonaIsLeftOutAlone(t *testing.T) {
 		{"p", "You are.\n", "1:1: the front matter is missing: the first line must be ---" + out},
 		{"p", "\n---\n---\n", "1:1: the front matter is missing: the first line must be ---" + out},
 		{"p", "---\nlabel: x\n", "1:1: the front matter is never closed: want a second line ---" + out},
-		{"p", "---\nlabel: [x\n---\n", "2:8: the [ before this is never closed, or a comma is missing" + out},
+		{"p", "---\nlabel: [x\n---\n", "2:8: the [ before this is never closed, or a comma is missing (a value with \": \" in it needs quotes)" + out},
 		{"p", "---\n- a\n---\n", "2:1: want a mapping (<PERSONA>), got a list" + out},
 		{"p", "---\nlabel: x\n\tmodel: y\n---\n", "3:1: a tab cannot indent: use spaces" + out},
 		{"p", "---\nid: q\n---\n", `2:5: id: the id "q" differs from the file's name, which says "p"` + out},

@@ -136,7 +136,7 @@ environments2: {}
 		`sends nook requests to \u0430pi.example`,
 		`reaches environment far by running: ssh evil`,
 		`sends history requests to h.example`,
-		`has a file that cannot be read: /p/bad\u{a}.yaml (the [ before this is never closed, or a comma is missing)`,
+		`has a file that cannot be read: /p/bad\u{a}.yaml (the [ before this is never closed, or a comma is missing (a value with ": " in it needs quotes))`,
 		`defines persona helper`,
 		`persona helper runs commands and changes files unasked`,
 		`defines persona quiet`,

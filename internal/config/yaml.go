@@ -273,6 +273,8 @@ func (c *converter) node(a ast.Node, depth int) *node {
 		return v
 	case *ast.TagNode:
 		return c.tagged(a, depth)
+	case *ast.MappingKeyNode: // "? key"
+		return c.node(a.Value, depth)
 	default:
 		return c.fail(a, "this YAML cannot be used here: write plain values, lists and mappings")
 	}
@@ -390,10 +392,12 @@ func readable(err error, text string) *syntaxError {
 	}
 	has := func(part string) bool { return strings.Contains(e.GetMessage(), part) }
 	switch {
-	case has("found character '\t'"), has("found a tab character"):
+	case has("found character '\t'"), has("tab character"):
 		out.message = "a tab cannot indent: use spaces"
 	case has("mapping value is not allowed in this context"):
 		out.message = colonMessage(lineOf(text, out.line))
+	case has("block sequence entries are not allowed"):
+		out.message = "a list begins on the line below its key; a text that begins with \"- \" needs quotes"
 	case has("is a reserved character"):
 		out.message = "a value cannot begin with this character: put it in quotes"
 	case has("could not find end character of"):
@@ -410,7 +414,7 @@ func readable(err error, text string) *syntaxError {
 			out.message = "nothing more can stand on this line"
 		}
 	case has("',' or ']' must be specified"), has("sequence end token ']' not found"):
-		out.message = "the [ before this is never closed, or a comma is missing"
+		out.message = "the [ before this is never closed, or a comma is missing (a value with \": \" in it needs quotes)"
 	case has("',' or '}' must be specified"), has("could not find flow mapping end token '}'"):
 		out.message = "the { before this is never closed, or a comma is missing (a value with braces, such as ${env:X}, needs quotes inside { })"
 	}
