@@ -1,0 +1,277 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sweepLimit bounds the time spent on processes that cannot be ended, as those
+// in an uninterruptible wait.
+const sweepLimit = 3 * time.Second
+
+// scope says which processes are meant: those of one command, or all.
+type scope struct {
+	id   uint64 // of the command; 0: all that this init ever started
+	root int    // pid of its direct child; 0: unknown
+	mark string // its value of JIG_CALL
+}
+
+// kill ends the tree of one command and says so.
+func (in *inside) kill(id uint64, root int, mark string) {
+	alive := sweep(in.table, scope{id: id, root: root, mark: mark}, in.grace, nil)
+	in.send(newFrame(msgSwept).num(id).num(uint64(alive)))
+}
+
+// sweep ends the processes of s but those that spare wants to keep: TERM, a
+// grace, and then KILL until nobody is left. It gives the number of those that
+// are, after sweepLimit.
+//
+// One look that finds nobody is no proof: a process can be in the middle of
+// execve or be forked while the list is read. So all are stopped before the
+// list is read again and its members are killed, and only three empty looks in
+// a row end it.
+func sweep(t *table, s scope, grace time.Duration, spare func([]proc) []proc) int {
+	look := func(deep bool) []proc {
+		all := t.look(s, deep)
+		if spare != nil {
+			all = spare(all)
+		}
+		return all
+	}
+	start := time.Now()
+	for _, p := range look(true) {
+		t.signal(p, unix.SIGTERM)
+		t.signal(p, unix.SIGCONT) // a stopped one would never learn of it
+	}
+	pause := time.Millisecond
+	for time.Since(start) < grace {
+		time.Sleep(pause)
+		if len(look(false)) == 0 && len(look(true)) == 0 {
+			break
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+	}
+	var all []proc
+	for empty, deadline := 0, time.Now().Add(sweepLimit); empty < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		all = look(true)
+		if len(all) == 0 {
+			empty++
+			continue
+		}
+		empty = 0
+		for _, p := range all {
+			t.signal(p, unix.SIGSTOP)
+		}
+		for _, p := range look(true) {
+			t.signal(p, unix.SIGKILL)
+		}
+	}
+	return len(all)
+}
+
+// finish ends everything: the host is gone, or wants it.
+func (in *inside) finish() {
+	in.mu.Lock()
+	in.ending = true
+	in.mu.Unlock()
+	if os.Getpid() == 1 {
+		// Everybody here is ours, and whoever is missed ends with us.
+		_ = unix.Kill(-1, unix.SIGTERM)
+		_ = unix.Kill(-1, unix.SIGCONT)
+		if !in.waitNone(in.grace) {
+			_ = unix.Kill(-1, unix.SIGKILL)
+			in.waitNone(sweepLimit)
+		}
+	} else {
+		sweep(in.table, scope{}, in.grace, nil)
+		in.waitNone(50 * time.Millisecond) // until the last is reaped
+	}
+	in.flushed(100 * time.Millisecond)
+}
+
+// waitNone waits until no child is left.
+func (in *inside) waitNone(limit time.Duration) bool {
+	late := false
+	timer := time.AfterFunc(limit, func() {
+		in.mu.Lock()
+		late = true
+		in.changed.Broadcast()
+		in.mu.Unlock()
+	})
+	defer timer.Stop()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for !in.none && !late {
+		in.changed.Wait()
+	}
+	return in.none
+}
+
+// flushed waits until the host has been told everything, if it still listens.
+func (in *inside) flushed(limit time.Duration) {
+	timer := time.AfterFunc(limit, func() {
+		in.sendMu.Lock()
+		in.broken = true
+		in.sending.Broadcast()
+		in.sendMu.Unlock()
+	})
+	defer timer.Stop()
+	in.sendMu.Lock()
+	defer in.sendMu.Unlock()
+	for len(in.queued) > 0 && !in.broken {
+		in.sending.Wait()
+	}
+}
+
+// leave ends what has not detached itself and lists the rest.
+func (in *inside) leave() {
+	sweep(in.table, scope{}, in.grace, func(all []proc) []proc {
+		kept := in.detached(all)
+		return slices.DeleteFunc(all, func(p proc) bool { return kept[p.pid] })
+	})
+	all := in.table.look(scope{}, true)
+	kept := in.detached(all)
+	var f frame
+	n := 0
+	for _, p := range all {
+		// An init of another session ends with its own program, which is in the list.
+		if !kept[p.pid] || p.name == initName || n == mostLeft {
+			continue
+		}
+		n++
+		f = f.num(uint64(p.pid)).str(callOf(in.table.environ(p.pid))).str(in.table.command(p))
+	}
+	in.send(append(newFrame(msgLeft).num(uint64(n)), f...))
+}
+
+// detached gives those of all that left their command's session or ignore
+// SIGHUP, and what they have started.
+func (in *inside) detached(all []proc) map[int]bool {
+	kept := map[int]bool{}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, p := range all {
+		if !in.commandSession(p) || in.table.ignoresHangup(p.pid) {
+			kept[p.pid] = true
+		}
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if kept[p.ppid] && !kept[p.pid] {
+				kept[p.pid], grew = true, true
+			}
+		}
+	}
+	return kept
+}
+
+// commandSession reports whether p is in the session its command began in.
+// Callers hold mu.
+func (in *inside) commandSession(p proc) bool {
+	if id, ok := in.table.idOf(p); ok {
+		return in.roots[id] == p.sid
+	}
+	for _, root := range in.roots {
+		if root == p.sid {
+			return true
+		}
+	}
+	return false
+}
+
+// noteRoot remembers the session of a command, for as long as it may matter.
+// Callers hold mu.
+func (in *inside) noteRoot(id uint64, pid int) {
+	const most = 4096
+	if len(in.roots) >= most {
+		used := map[int]bool{}
+		for _, p := range in.table.look(scope{}, true) {
+			used[p.sid] = true
+		}
+		for id, root := range in.roots {
+			if !used[root] {
+				delete(in.roots, id)
+			}
+		}
+	}
+	in.roots[id&^markMask] = pid
+}
+
+// callOf finds the call in an environment.
+func callOf(environ []byte) string {
+	for _, s := range strings.Split(string(environ), "\x00") {
+		if mark, ok := strings.CutPrefix(s, markName); ok {
+			call, _, _ := cutLast2(mark)
+			return call
+		}
+	}
+	return ""
+}
+
+// cutLast2 takes a mark apart: the call may contain dots.
+func cutLast2(mark string) (call, number, id string) {
+	i := strings.LastIndexByte(mark, '.')
+	if i < 0 {
+		return mark, "", ""
+	}
+	k := strings.LastIndexByte(mark[:i], '.')
+	if k < 0 {
+		return mark, "", ""
+	}
+	return mark[:k], mark[k+1 : i], mark[i+1:]
+}
+
+// drain empties a pipe in the host's place: into the log that came with it as
+// long as that leaves keepFree bytes, else into nothing, so that a process
+// that goes on never blocks.
+func (in *inside) drain(fds []int, keepFree int64) {
+	if len(fds) == 0 {
+		return
+	}
+	_ = unix.SetNonblock(fds[0], true)
+	pipe := os.NewFile(uintptr(fds[0]), "output")
+	var log *logFile
+	if len(fds) > 1 {
+		log = &logFile{file: os.NewFile(uintptr(fds[1]), "log"), keepFree: keepFree, next: logStep}
+	}
+	go func() { // ends with the process
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := pipe.Read(buf)
+			log.write(buf[:n])
+			if err == io.EOF {
+				log.close()
+				_ = pipe.Close()
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// stay keeps the init with those that were left, until the last is gone.
+func (in *inside) stay() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for {
+		for !in.none {
+			in.changed.Wait()
+		}
+		if !in.table.orphans() {
+			return
+		}
+		in.mu.Unlock()
+		time.Sleep(time.Second)
+		in.mu.Lock()
+	}
+}
