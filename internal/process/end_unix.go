@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"slices"
@@ -158,7 +159,7 @@ func (in *inside) detached(all []proc) map[int]bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, p := range all {
-		if !in.commandSession(p) || in.table.ignoresHangup(p.pid) {
+		if !in.commandSession(p) || in.table.ignoresHangup(p) {
 			kept[p.pid] = true
 		}
 	}
@@ -205,19 +206,24 @@ func (in *inside) noteRoot(id uint64, pid int) {
 	in.roots[id&^markMask] = pid
 }
 
+// hasMark looks for a command's variable in an environment.
+func hasMark(environ []byte, mark string) bool {
+	return mark != "" && bytes.Contains(append(append([]byte{0}, environ...), 0), []byte("\x00"+markName+mark+"\x00"))
+}
+
 // callOf finds the call in an environment.
 func callOf(environ []byte) string {
 	for _, s := range strings.Split(string(environ), "\x00") {
 		if mark, ok := strings.CutPrefix(s, markName); ok {
-			call, _, _ := cutLast2(mark)
+			call, _, _ := splitMark(mark)
 			return call
 		}
 	}
 	return ""
 }
 
-// cutLast2 takes a mark apart: the call may contain dots.
-func cutLast2(mark string) (call, number, id string) {
+// splitMark takes a mark apart: the call may contain dots.
+func splitMark(mark string) (call, number, id string) {
 	i := strings.LastIndexByte(mark, '.')
 	if i < 0 {
 		return mark, "", ""

@@ -160,8 +160,7 @@ func warmUp() {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			t := unix.NsecToTimespec(int64(2 * time.Millisecond))
-			_ = unix.Nanosleep(&t, nil) // in the kernel, so that each holds a thread
+			_, _ = unix.Poll(nil, 2) // waits in the kernel, so that each holds a thread
 		})
 	}
 	all.Wait()

@@ -230,11 +230,6 @@ func (t *table) environ(pid int) []byte {
 	return b
 }
 
-// hasMark looks for a command's variable in an environment.
-func hasMark(environ []byte, mark string) bool {
-	return mark != "" && bytes.Contains(append(append([]byte{0}, environ...), 0), []byte("\x00"+markName+mark+"\x00"))
-}
-
 // command is a process's command line, shortened.
 func (t *table) command(p proc) string {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
@@ -246,8 +241,8 @@ func (t *table) command(p proc) string {
 }
 
 // ignoresHangup reads the signal mask that nohup leaves.
-func (t *table) ignoresHangup(pid int) bool {
-	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+func (t *table) ignoresHangup(p proc) bool {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/status")
 	for line := range strings.Lines(string(b)) {
 		if set, ok := strings.CutPrefix(line, "SigIgn:"); ok {
 			n, _ := strconv.ParseUint(strings.TrimSpace(set), 16, 64)
