@@ -5,6 +5,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -106,7 +107,5 @@ func says(secret string) func(*world, string) bool {
 }
 
 func attempts() []attempt {
-	return []attempt{
-		{name: "create", danger: "write", run: []string{"create", "$OUT/new"}, done: thereIs("out", "new")},
-	}
+	return slices.Concat(fileAttempts(), mountAttempts(), gitAttempts(), processAttempts(), socketAttempts(), systemAttempts())
 }

@@ -102,6 +102,6 @@ func again() error {
 	if _, err := unix.FcntlInt(controlFD, unix.F_SETFD, 0); err != nil {
 		return err
 	}
-	err := syscall.Exec("/proc/self/exe", []string{os.Args[0], Command, stageServe}, []string{})
+	err := syscall.Exec("/proc/self/exe", []string{"jig", Command, stageServe}, []string{})
 	return fmt.Errorf("second stage: %w", err)
 }

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,8 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const nobody = 65534
@@ -42,8 +45,11 @@ type world struct {
 	abi    int
 	net    bool
 
-	victim *victim
-	vars   map[string]string // what an attempt's preparation found out, for its words
+	victim  *victim
+	visits  *atomic.Int64
+	pipe    rawFile
+	segment []byte
+	vars    map[string]string // what an attempt's preparation found out, for its words
 }
 
 func (w *world) path(elem ...string) string {
@@ -93,13 +99,19 @@ func (w *world) reset(t *testing.T) {
 	put(t, w.path("home", ".bashrc"), "# mine\n")
 	put(t, w.path("home", "secret"), "the secret\n")
 	put(t, w.path("home", ".local", "state", "jig", "probe.json"), "{}")
+	w.own(t)
+	w.vars = map[string]string{}
+}
+
+// own gives everything to the user.
+func (w *world) own(t *testing.T) {
+	t.Helper()
 	if os.Geteuid() == 0 {
 		out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", w.who, w.who), w.base).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
 	}
-	w.vars = map[string]string{}
 }
 
 func (w *world) policy() hostPolicy {
@@ -136,7 +148,9 @@ func (w *world) command(argv []string) order {
 // outside runs an order as the user with nothing around it.
 func (w *world) outside(t *testing.T, o order, inherited ...*os.File) reply {
 	t.Helper()
-	c := exec.Command(o.Argv[0], o.Argv[1:]...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, o.Argv[0], o.Argv[1:]...)
 	c.Dir, c.Env, c.SysProcAttr, c.ExtraFiles = o.Dir, o.Env, asUser(w.who), inherited
 	out, err := c.CombinedOutput()
 	r := reply{Exit: c.ProcessState.ExitCode(), Out: string(out)}
