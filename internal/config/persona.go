@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -92,8 +93,8 @@ func (l *loader) checkPersona(a *Agent, id string) {
 // that opens it is left empty.
 func (l *loader) split(data []byte) (front []byte, body string, bodyLine int) {
 	text, err := cleanText(data)
-	if err != nil {
-		bad := err.(*syntaxError)
+	var bad *syntaxError
+	if errors.As(err, &bad) {
 		l.fail(l.pos(bad.line, bad.col), "", "%s", bad.message)
 		return nil, "", 0
 	}

@@ -379,11 +379,12 @@ func (c *converter) pair(n *node, v *ast.MappingValueNode, depth int) {
 // readable turns the parser's error into a sentence for people. The parser's own text
 // quotes the file, which may be huge or full of control characters.
 func readable(err error, text string) *syntaxError {
-	e, ok := err.(interface {
+	var e interface {
+		error
 		GetMessage() string
 		GetToken() *token.Token
-	})
-	if !ok {
+	}
+	if !errors.As(err, &e) {
 		return &syntaxError{message: "not valid YAML"}
 	}
 	out := &syntaxError{message: "not valid YAML: " + Shown(e.GetMessage())}
