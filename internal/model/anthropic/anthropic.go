@@ -16,7 +16,9 @@ import (
 // Options say where the provider is and how to talk to it.
 type Options = endpoint.Options
 
-// version is the only version of the API there is; a request without it is refused.
+// version is of the API; a request without one is refused. The later 2026-10-21 brings nothing that
+// is used here and takes temperature and top_p away from the models that still have them:
+// https://platform.claude.com/docs/en/api/migration-2026-10-21
 const version = "2023-06-01"
 
 // Model is one provider. It is safe for concurrent use.

@@ -137,6 +137,9 @@ func (c *messagesCheck) block(b object, role, at, message string) *problem {
 	}
 	switch kind {
 	case "text":
+		if l, _ := b["citations"].(list); c.latest && role == "user" && len(l) > 0 {
+			return invalid("%s.text.citations: Extra inputs are not permitted", at)
+		}
 		return c.text(b, at, "messages")
 	case "image":
 		return c.image(b, at)

@@ -268,14 +268,16 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 		status int
 		want   string
 	}{
-		"chat without key":          {modeltest.Chat, chat, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
-		"chat with a wrong key":     {modeltest.Chat, chat, []string{"Authorization", "Bearer sk-wrong"}, 401, "Incorrect API key provided"},
-		"chat as plain text":        {modeltest.Chat, chat, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
-		"messages without key":      {modeltest.Messages, messages, []string{"x-api-key", ""}, 401, "x-api-key header is required"},
-		"messages with a wrong key": {modeltest.Messages, messages, []string{"x-api-key", "sk-wrong"}, 401, "invalid x-api-key"},
-		"messages without version":  {modeltest.Messages, messages, []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
-		"messages of a version":     {modeltest.Messages, messages, []string{"anthropic-version", "2024-01-01"}, 400, "is not a valid version"},
-		"messages too large":        {modeltest.Messages, `{"model":"` + strings.Repeat("x", 32<<20) + `"}`, nil, 413, "exceeds the maximum size"},
+		"chat without key":                 {modeltest.Chat, chat, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
+		"chat with a wrong key":            {modeltest.Chat, chat, []string{"Authorization", "Bearer sk-wrong"}, 401, "Incorrect API key provided"},
+		"chat as plain text":               {modeltest.Chat, chat, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
+		"messages without key":             {modeltest.Messages, messages, []string{"x-api-key", ""}, 401, "x-api-key header is required"},
+		"messages with a wrong key":        {modeltest.Messages, messages, []string{"x-api-key", "sk-wrong"}, 401, "invalid x-api-key"},
+		"messages without version":         {modeltest.Messages, messages, []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
+		"messages of a version":            {modeltest.Messages, messages, []string{"anthropic-version", "2024-01-01"}, 400, "is not a valid version"},
+		"messages with a key as bearer":    {modeltest.Messages, `{}`, []string{"x-api-key", "", "Authorization", "Bearer " + modeltest.Key}, 400, "model: Field required"},
+		"messages too new for temperature": {modeltest.Messages, strings.Replace(messages, "{", `{"temperature":1,`, 1), []string{"anthropic-version", "2026-10-21"}, 400, "temperature: Extra inputs are not permitted"},
+		"messages too large":               {modeltest.Messages, `{"model":"` + strings.Repeat("x", 32<<20) + `"}`, nil, 413, "exceeds the maximum size"},
 	} {
 		if status, message := post(t, s, c.d, c.body, c.header...); status != c.status || !strings.Contains(message, c.want) {
 			t.Errorf("%s: %d %q", name, status, message)
@@ -291,7 +293,7 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 			t.Errorf("GET %s: %d, want %d", path, res.StatusCode, want)
 		}
 	}
-	if n := len(s.Refused()); n != 13 {
+	if n := len(s.Refused()); n != 15 {
 		t.Errorf("%d refusals recorded", n)
 	}
 }
