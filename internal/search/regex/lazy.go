@@ -6,13 +6,13 @@ import (
 )
 
 // The table of a lazy automaton holds one row per state, with one entry per column of
-// the program. A state is named by the index of its row's first entry. Entries that
-// are not positive as int32 need a closer look:
+// the program. A state is named by the index of its row's first entry. The first row
+// stands for what is not computed yet, the second for a match; both lead only to
+// themselves. Entries of other rows may have the bit goIdle: in their state nothing can
+// match before the next line.
 const (
-	goUnknown uint32 = 0       // not computed yet
-	goMatch   uint32 = 1 << 31 // the line matches
-	// goIdle, with the name of a state, says that nothing can match before the next line.
-	goIdle uint32 = 1 << 31
+	goUnknown uint32 = 0
+	goIdle    uint32 = 1 << 31
 )
 
 const (
@@ -27,6 +27,7 @@ type lazy struct {
 	prog    *program
 	step    *stepper
 	stride  int
+	match   uint32 // the name of the row that stands for a match
 	table   []uint32
 	states  []cachedState
 	arena   []thread
@@ -46,7 +47,7 @@ type cachedState struct {
 }
 
 func newLazy(p *program) *lazy {
-	d := &lazy{prog: p, step: newStepper(p), stride: p.endColumn + 1}
+	d := &lazy{prog: p, step: newStepper(p), stride: p.endColumn + 1, match: uint32(p.endColumn + 1)}
 	d.anchored = d.step.anchored()
 	d.reset()
 	return d
@@ -54,8 +55,11 @@ func newLazy(p *program) *lazy {
 
 // reset empties the cache but for the state at the start of a line.
 func (d *lazy) reset() {
-	d.table = append(d.table[:0], make([]uint32, d.stride)...) // no state is named 0
-	d.states = append(d.states[:0], cachedState{})
+	d.table = append(d.table[:0], make([]uint32, 2*d.stride)...)
+	for i := range d.stride {
+		d.table[d.stride+i] = d.match
+	}
+	d.states = append(d.states[:0], cachedState{}, cachedState{})
 	d.arena = d.arena[:0]
 	d.ids = map[string]uint32{}
 	d.visited = 0
@@ -112,7 +116,7 @@ func (d *lazy) fill(state uint32, b int) (entry uint32, ok bool) {
 	pos, matched := d.step.step(d.position(state), b)
 	switch {
 	case matched:
-		entry = goMatch
+		entry = d.match
 	case b == endOfText, b == '\n':
 		entry = d.resume
 	default:
@@ -136,9 +140,26 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 	if d.always {
 		return at, at < len(buf)
 	}
-	state := d.start &^ goIdle
+	entry := d.start
+	if !d.anchored && len(buf)-at >= leadSize+minBlock {
+		lead := buf[:nextLine(buf, at+leadSize)]
+		if i, ok := d.sequential(lead, at, entry); ok {
+			return i, true
+		}
+		var i int
+		var ok bool
+		if i, at, ok = d.blocks(buf, len(lead)); ok {
+			return i, true
+		}
+		entry = d.resume
+	}
+	return d.sequential(buf, at, entry)
+}
+
+// sequential is scan from a given state at the start of a line on.
+func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
+	state, idle := entry&^goIdle, entry&goIdle != 0
 	begun := at
-	idle := d.start&goIdle != 0
 	for i := at; ; {
 		if idle {
 			n := bytes.IndexByte(buf[i:], '\n')
@@ -148,10 +169,9 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 			i += n
 			idle = false
 		}
-		var entry uint32
 		i, entry, state = d.run(buf, i, state)
 		if i == len(buf) {
-			if i > at && buf[i-1] == '\n' || i == at {
+			if i == at || buf[i-1] == '\n' {
 				return 0, false
 			}
 			return i - 1, d.matchesAtEnd(state)
@@ -165,7 +185,7 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 				return simulate(d.step, buf, line)
 			}
 		}
-		if entry == goMatch {
+		if entry == d.match {
 			return i, true
 		}
 		idle = entry&goIdle != 0
@@ -177,30 +197,30 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 // run follows known entries. It stops at an entry that needs a closer look, returning
 // the offset of the byte, the entry, and the state before the byte.
 func (d *lazy) run(buf []byte, i int, state uint32) (int, uint32, uint32) {
-	table, columns := d.table, &d.prog.columns
+	table, columns, special := d.table, &d.prog.columns, int32(d.match)
 	for ; i+4 <= len(buf); i += 4 {
 		b := buf[i : i+4 : i+4]
 		e := table[state+uint32(columns[b[0]])]
-		if int32(e) <= 0 {
+		if int32(e) <= special {
 			return i, e, state
 		}
 		f := table[e+uint32(columns[b[1]])]
-		if int32(f) <= 0 {
+		if int32(f) <= special {
 			return i + 1, f, e
 		}
 		g := table[f+uint32(columns[b[2]])]
-		if int32(g) <= 0 {
+		if int32(g) <= special {
 			return i + 2, g, f
 		}
 		h := table[g+uint32(columns[b[3]])]
-		if int32(h) <= 0 {
+		if int32(h) <= special {
 			return i + 3, h, g
 		}
 		state = h
 	}
 	for ; i < len(buf); i++ {
 		e := table[state+uint32(columns[buf[i]])]
-		if int32(e) <= 0 {
+		if int32(e) <= special {
 			return i, e, state
 		}
 		state = e
@@ -214,7 +234,7 @@ func (d *lazy) matchesAtEnd(state uint32) bool {
 	if entry == goUnknown {
 		entry, _ = d.fill(state, endOfText)
 	}
-	return entry == goMatch
+	return entry == d.match
 }
 
 // simulate does what scan does, but remembers nothing.

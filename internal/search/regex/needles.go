@@ -34,7 +34,7 @@ type needle struct {
 }
 
 func newNeedles(lits []literal) *needles {
-	n := &needles{vectors: hasVectors}
+	n := &needles{vectors: hasVectors()}
 	all := make([]needle, len(lits))
 	for i, lit := range lits {
 		all[i] = newNeedle(lit)
