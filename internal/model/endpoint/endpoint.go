@@ -118,11 +118,15 @@ func Join(base, version, path string) (*url.URL, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, model.Errorf(model.KindRequest, "%q is not a base URL; it needs the form https://host or https://host/path", shown(base))
 	}
-	p := strings.TrimRight(u.Path, "/")
+	p := strings.TrimRight(u.EscapedPath(), "/")
 	if p == "" {
 		p = version
 	}
-	u.Path, u.RawPath, u.Fragment, u.RawFragment = p+path, "", "", ""
+	u.RawPath = p + path
+	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
+		return nil, model.Errorf(model.KindRequest, "the path of the base URL %q cannot be read", shown(base))
+	}
+	u.Fragment, u.RawFragment = "", ""
 	return u, nil
 }
 
