@@ -54,7 +54,7 @@ func load(look func() (fs.FileInfo, error), open func(flag int) (*os.File, error
 	if err != nil {
 		return contents{}, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if info, err = f.Stat(); err != nil {
 		return contents{}, err
 	}

@@ -293,5 +293,46 @@ func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 		p.says("cannot write sealed/new: permission denied", "write_file", args{"path": "sealed/new", "content": "1"})
 		p.says("cannot write sealed/new/x: permission denied", "write_file", args{"path": "sealed/new/x", "content": "1"})
 		p.clean("sealed", "f", "run")
+
+		was := inode(t, p.path("ok.md")).Ino
+		p.call("read_file", args{"path": "ok.md"})
+		p.says("wrote 1 B to ok.md (overwritten)", "write_file", args{"path": "ok.md", "content": "x"})
+		if inode(t, p.path("ok.md")).Ino == was {
+			t.Error("an ordinary user's file was written in place although it need not be")
+		}
 	})
+}
+
+// Where files without a name are not to be had, drafts have one, and it does not stay.
+func TestDraftsWithANameLeaveNothing(t *testing.T) {
+	p := given(t, files{"f": "one\n", "taken": "x\n"})
+	draft := func() *draft {
+		dir, err := os.OpenRoot(p.root)
+		p.must(err)
+		d := &draft{dir: dir}
+		p.must(d.named(0o644))
+		_, err = d.f.WriteString("new\n")
+		p.must(err)
+		return d
+	}
+	d := draft()
+	p.must(d.replace("f"))
+	d.close()
+	d = draft()
+	p.must(d.link("g"))
+	d.close()
+	d = draft()
+	if err := d.link("taken"); !os.IsExist(err) {
+		t.Error(err)
+	}
+	d.close()
+	d = draft()
+	if err := d.replace("no/such"); err == nil {
+		t.Error("renamed to nowhere")
+	}
+	d.close()
+	p.clean(".", "f", "g", "taken")
+	p.holds("f", "new\n")
+	p.holds("g", "new\n")
+	p.holds("taken", "x\n")
 }
