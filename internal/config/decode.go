@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // loader is one load at work.
@@ -87,7 +89,7 @@ func (l *loader) sameKey(f field, key string) bool {
 	if f.persona && !l.persona {
 		return false
 	}
-	return f.key == key || l.persona && fold(f.key) == fold(key)
+	return f.key == key || l.persona && nearest.Fold(f.key) == nearest.Fold(key)
 }
 
 // value decodes a node into one setting.

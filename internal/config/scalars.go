@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // text takes a scalar as it is written: an id such as 4.10 is no number to round.
@@ -33,7 +35,7 @@ func (l *loader) wanted(n *node, at, text string, f field) bool {
 
 // suggestion is ", did you mean x?" or nothing.
 func suggestion(name string, candidates []string) string {
-	if near := Nearest(name, candidates); near != "" {
+	if near := nearest.Of(name, candidates); near != "" {
 		return fmt.Sprintf(", did you mean \"%s\"?", Shown(near))
 	}
 	return ""
