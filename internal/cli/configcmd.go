@@ -14,8 +14,10 @@ import (
 
 func configCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "check, locate or begin the configuration",
-		Args: takes(0, 0, "a command: check, path or init"),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("jig config has no %q (want check, path, init)%s", config.Shown(args[0]), didYouMean(args[0], []string{"check", "path", "init"}))
+			}
 			return usagef("jig config needs a command: check, path or init")
 		}}
 	var o Options

@@ -17,8 +17,9 @@ import (
 
 // Options is a command line, read. Every command takes what it needs of it.
 type Options struct {
-	Agent      string // "" is default
-	Persona    string // ID or ID:EFFORT
+	Agent      string   // "" is default
+	Commands   []string // what else could stand where Agent does
+	Persona    string   // ID or ID:EFFORT
 	Message    string
 	HasMessage bool // -m was given
 	Model      string
@@ -93,6 +94,8 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 		return nil, errNothing
 	case err != nil && o.Agent == "" && id == "":
 		return nil, usagef("there is no agent named default: name one (%s), or add agents.default to a config file", names(cfg))
+	case err != nil && o.Agent != "" && o.Commands != nil:
+		return nil, noSuch(o, cfg)
 	case err != nil:
 		return nil, usagef("%v", err)
 	}
@@ -114,6 +117,12 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 var errNothing = errors.New(`no configuration found, so there is no model to ask
   to see jig work without a key:  jig demo
   to use a model:  jig config init, or  OPENAI_API_KEY=… jig -M openai:MODEL -m "…"`)
+
+// noSuch is for a word that is neither a command nor an agent.
+func noSuch(o Options, cfg *config.Config) error {
+	return usagef("unknown agent or command %q%s (jig --help lists the commands, jig list the agents)",
+		config.Shown(o.Agent), didYouMean(o.Agent, append(sortedKeys(cfg.Agents), o.Commands...)))
+}
 
 func names(cfg *config.Config) string {
 	if len(cfg.Agents) == 0 {
