@@ -97,7 +97,7 @@ func readAll(r io.Reader, expect int64) ([]byte, error) {
 		}
 		n, err := r.Read(b[len(b):min(cap(b), maxFile+1)])
 		b = b[:len(b)+n]
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
