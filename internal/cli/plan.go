@@ -68,7 +68,7 @@ func load(w World, o Options) (*survey, *config.Config, error) {
 
 func hasPersona(l level) bool {
 	for _, f := range l.files {
-		if strings.HasSuffix(f, ".md") {
+		if f.Kind == config.PersonaFile {
 			return true
 		}
 	}
