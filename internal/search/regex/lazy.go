@@ -159,7 +159,7 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 // sequential is scan from a given state at the start of a line on.
 func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 	state, idle := entry&^goIdle, entry&goIdle != 0
-	begun := at
+	begun, first := at, entry == d.start
 	for i := at; ; {
 		if idle {
 			n := bytes.IndexByte(buf[i:], '\n')
@@ -182,7 +182,7 @@ func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 			var ok bool
 			if entry, ok = d.fill(state, int(buf[i])); !ok {
 				line := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
-				return simulate(d.step, buf, line)
+				return simulate(d.step, buf, line, first && line == at)
 			}
 		}
 		if entry == d.match {
@@ -237,10 +237,10 @@ func (d *lazy) matchesAtEnd(state uint32) bool {
 	return entry == d.match
 }
 
-// simulate does what scan does, but remembers nothing.
-func simulate(s *stepper, buf []byte, at int) (int, bool) {
+// simulate does what scan does, but remembers nothing. first is as in begin.
+func simulate(s *stepper, buf []byte, at int, first bool) (int, bool) {
 	var threads []thread
-	pos, matched := s.begin(at == 0)
+	pos, matched := s.begin(first)
 	for i := at; i < len(buf); i++ {
 		threads = append(threads[:0], pos.threads...)
 		pos.threads = threads

@@ -45,15 +45,22 @@ func corpusText() []byte {
 	lines := []string{
 		"", "a", "b", "ab", "abc", "aab", "aaa", "foo", "foo bar", "Foo Bar", "FOO_test(x)", "foo_test(1)", "bar-baz", "a1", "1a", "0", "17", "x7_",
 		"_x", "__", " a ", "\ta\t", "a\tb", "-", "--", "=", "a=b", "(a)", "[b]", "{c}", "a.b", "a*b", "a|b", "^a$", "#x", "a # b", "&&", "a&b", "~", `\`, `a\b`,
-		"é", "É", "éa", "aé", "café", "cafe\u0301", "e\u0301", "Straße", "STRASSE", "STRAẞE", "ſt", "kelvin", "Kelvin", "KELVIN", "İstanbul", "ısı",
+		"é", "É", "éa", "aé", "café", "cafe\u0301", "e\u0301", "Straße", "STRASSE", "STRAẞE", "ſt", "kelvin", "\u212aelvin", "KELVIN", "İstanbul", "ısı",
 		"λόγος", "ΛΌΓΟΣ", "Σσς", "да", "ДА", "да нет", "日本", "日本語 text", "ひらがな", "カタカナ", "한국어", "ｶﾀｶﾅ", "العربية", "٣٤٥", "१२३", "हिन्दी", "ǅ ǆ Ǆ",
 		"😀", "a😀b", "👩\u200d💻", "🇩🇪", "\u00a0", "a\u00a0b", "\u2028", "\u3000x", "\u200d", "\ufeff", "×÷", "€5", "½", "Ⅷ", "²", "«a»", "“q”", "…", "‿", "\ue000", "\u0378",
 		"\xff", "a\xff", "\xffa", "a\xffb", "\xc3", "\xc3\xa9\xff", "\xe9", "caf\xe9", "\xc3a", "a\xc3", "\xe2\x82", "\xe2\x82a", "\xf0\x9f\x98", "\xf0\x9f\x98a", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80", "é\xa9", "\xc3é", "da\xd0", "\xe2\x82\xac\xac",
 		"a\r", "\r", "foo\r", "\r\r", "a\rb", "foo\rbar\r", "é\r", "\ra", "a \r", "\x01\x02", "\x7f", "\v\f", "\a", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
-		"the quick brown fox 0123456789", "AAA BBB", "ABab", "oooo", "fofo", "abababab", "x", "xx", "xxx xxx", "s", "S", "k", "K", "K", "kK", "a1b2c3", "test_case TestCase", "ab ab ab", "   ", "\t", "a  b", "b a", "éé", "да\xffда", "7é7", "é7é",
+		"the quick brown fox 0123456789", "AAA BBB", "ABab", "oooo", "fofo", "abababab", "x", "xx", "xxx xxx", "s", "S", "k", "K", "\u212a", "k\u212a", "a1b2c3", "test_case TestCase", "ab ab ab", "   ", "\t", "a  b", "b a", "éé", "да\xffда", "7é7", "é7é",
 	}
 	lines = append(lines, strings.Repeat("ab", 60), strings.Repeat("é日", 30)+"x", strings.Repeat("a", 90)+"\xff"+strings.Repeat("b", 20), "a", "last line without end é")
-	return []byte(strings.Join(lines, "\n"))
+	// Some kilobytes before it, in another order, make it a text that is searched in
+	// several streams.
+	var text []byte
+	for i := range 5 * len(lines) {
+		text = append(text, lines[i*(7+2*(i/len(lines)))%len(lines)]...)
+		text = append(text, '\n')
+	}
+	return append(text, strings.Join(lines, "\n")...)
 }
 
 // verdict is what a pattern comes to on the corpus: the numbers of the matching lines,
