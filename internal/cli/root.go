@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,9 +33,18 @@ func Run(ctx context.Context, w World, args []string) int {
 		err = &ended{exitInterrupted}
 		fmt.Fprintln(w.Err, "jig: interrupted")
 	case err != nil && !errors.As(err, &e):
-		fmt.Fprintf(w.Err, "jig: %s\n", err)
+		fmt.Fprintf(w.Err, "jig: %s\n", plainly(err))
 	}
 	return exitCode(err)
+}
+
+// plainly says of a standard output that is full or gone what it is, whoever found out.
+func plainly(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Path == os.Stdout.Name() {
+		return fmt.Errorf("cannot write the output: %w", p.Err)
+	}
+	return err
 }
 
 // newRoot puts the commands together. A bare jig is jig run.
