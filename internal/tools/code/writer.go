@@ -92,7 +92,7 @@ func (w *writer) put(before contents, content []byte) error {
 	if !same(info, before.info) {
 		return errMoved
 	}
-	if names(info) == 1 {
+	if single(info) {
 		err := w.swap(old, before, content)
 		if err == nil || errors.Is(err, errMoved) {
 			return err
