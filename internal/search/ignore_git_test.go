@@ -106,7 +106,7 @@ func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 func genIgnoreLine(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(pick(r, "", "", "", "", "!", "/", "!/", "**/", `\`, " ", "#", "!!", "./"))
-	for range 1 + r.IntN(4) {
+	for range 1 + r.IntN(1+r.IntN(4)) {
 		switch r.IntN(12) {
 		case 0, 1, 2, 3:
 			b.WriteString(pick(r, "a", "b", "c", "foo", "bar", "x.c", ".c", "é", "A", "Foo", "x", "a b", "X", "1"))
