@@ -23,8 +23,8 @@ func ask(m model.Model, name string) (model.Reply, error) {
 	return m.Stream(context.Background(), model.Request{Model: name, Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
 }
 
-// clear checks that an error is one line for a person, of a kind, without a secret.
-func clear(t *testing.T, who string, err error, kind model.Kind, parts ...string) {
+// sentence checks that an error is one line for a person, of a kind, without a secret.
+func sentence(t *testing.T, who string, err error, kind model.Kind, parts ...string) {
 	t.Helper()
 	if model.KindOf(err) != kind {
 		t.Errorf("%s: kind %q, want %q: %v", who, model.KindOf(err), kind, err)
@@ -54,7 +54,7 @@ func TestAStreamThatBreaksIsAnErrorWithWhatHadCome(t *testing.T) {
 				r := reply
 				r.Fault = modeltest.Fault{Kind: kind, After: after}
 				got, err := ask(cl.make(t, modeltest.New(t, r)), cl.model)
-				clear(t, cl.name+" "+string(kind), err, want)
+				sentence(t, cl.name+" "+string(kind), err, want)
 				if after == 5 && got.Blocks.Text() == "" || got.Stop != "" {
 					t.Errorf("%s %s: reply %+v", cl.name, kind, got)
 				}
@@ -115,7 +115,7 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 		} {
 			s := modeltest.New(t, modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: c.status, Header: c.header, Body: c.body}})
 			_, err := ask(cl.make(t, s), cl.model)
-			clear(t, cl.name+" "+name, err, c.kind, c.says...)
+			sentence(t, cl.name+" "+name, err, c.kind, c.says...)
 			var e *model.Error
 			if errors.As(err, &e) && c.status != 200 && e.Status != c.status {
 				t.Errorf("%s %s: status %d", cl.name, name, e.Status)
@@ -145,7 +145,7 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 			if who == "no scheme" || who == "nonsense" {
 				kind, says = model.KindRequest, "base URL"
 			}
-			clear(t, who, err, kind, says)
+			sentence(t, who, err, kind, says)
 			if strings.Contains(err.Error(), "hunter22") {
 				t.Errorf("%s: %v", who, err)
 			}
@@ -159,7 +159,7 @@ func TestAnUntrustedCertificateIsNamed(t *testing.T) {
 	tls.StartTLS()
 	defer tls.Close()
 	_, err := ask(open(t, openai.New(openai.Options{URL: tls.URL})), "m")
-	clear(t, "certificate", err, model.KindNetwork, "certificate")
+	sentence(t, "certificate", err, model.KindNetwork, "certificate")
 }
 
 func TestCancellingEndsASilentStreamAtOnceAndLeavesNothingBehind(t *testing.T) {
@@ -254,6 +254,6 @@ func TestAKeyIsNotNeededOnTheOwnMachine(t *testing.T) {
 		}
 		s.Keyless = false
 		_, err := ask(m, cl.model)
-		clear(t, cl.name, err, model.KindAuth, "wants a key", "_API_KEY")
+		sentence(t, cl.name, err, model.KindAuth, "wants a key", "_API_KEY")
 	}
 }
