@@ -50,7 +50,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	if err != nil {
 		return model.Reply{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	a := newAnswer(tell)
 	if endpoint.IsStream(res) {
 		err = m.stream(ctx, res, a)

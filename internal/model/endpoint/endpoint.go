@@ -165,7 +165,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -48,7 +48,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	if err != nil {
 		return model.Reply{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	a := &answer{tell: tell}
 	if endpoint.IsStream(res) {
 		err = m.stream(ctx, res, a)
