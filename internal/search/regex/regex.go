@@ -37,14 +37,19 @@ func Compile(pattern string, opt Options) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err = restrict(n); err != nil {
-		return nil, err
+	return compileNode(pattern, n, sizeLimit)
+}
+
+// compileNode makes a Regexp of a parsed pattern, if its size is within the limit.
+func compileNode(pattern string, n *node, limit int) (*Regexp, error) {
+	if size(n) > limit {
+		return nil, errTooBig()
 	}
-	prog, err := compile(n)
+	n, err := restrict(n)
 	if err != nil {
 		return nil, err
 	}
-	re := &Regexp{pattern: pattern, prog: prog}
+	re := &Regexp{pattern: pattern, prog: compile(n)}
 	if lits, plain := requiredLiterals(trim(n)); lits != nil && len(lits[0]) > 0 {
 		re.needles, re.plain = newNeedles(lits), plain
 	}
