@@ -4,10 +4,11 @@
 package endpoint
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -175,17 +176,33 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 
 const maxErrorBody = 1 << 20
 
-// IsStream says whether an answer is an event stream. Servers that leave the type out are believed
-// to send what was asked for.
-func IsStream(res *http.Response) bool {
-	t, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	return err != nil || t == "text/event-stream" || t == "application/octet-stream" || t == "text/plain"
+// Begin looks at how an answer begins and says whether it is a stream of events; the answer is read
+// from what it returns. The content type does not decide, because servers send a JSON error under
+// the type of a stream, and streams under none.
+func (c *Client) Begin(ctx context.Context, res *http.Response) (body io.Reader, stream bool, err error) {
+	r := bufio.NewReader(res.Body)
+	for n := 1; ; n++ {
+		b, err := r.Peek(n)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, bufio.ErrBufferFull):
+			return r, true, nil // nothing at all, which reading it will tell
+		case err != nil:
+			return nil, false, c.Broken(ctx, err)
+		}
+		switch b[n-1] {
+		case ' ', '\t', '\r', '\n':
+		case '{', '[', '<':
+			return r, false, nil
+		default:
+			return r, true, nil
+		}
+	}
 }
 
 // ReadWhole reads an answer that is not a stream. It is bounded, because it may come from anywhere.
-func (c *Client) ReadWhole(ctx context.Context, res *http.Response) ([]byte, error) {
+func (c *Client) ReadWhole(ctx context.Context, body io.Reader) ([]byte, error) {
 	const limit = 64 << 20
-	b, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	b, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
 		return nil, c.Broken(ctx, err)
 	}

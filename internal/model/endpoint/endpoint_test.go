@@ -22,7 +22,6 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 		"https://h/openai":                   "https://h/openai/chat/completions",
 		"http://127.0.0.1:11434":             "http://127.0.0.1:11434/v1/chat/completions",
 		"http://[::1]:8080/":                 "http://[::1]:8080/v1/chat/completions",
-		"https://h/v1 ":                      "https://h/v1/chat/completions",
 		"https://h/v1?api-version=2024":      "https://h/v1/chat/completions?api-version=2024",
 		"https://h?api-version=2024":         "https://h/v1/chat/completions?api-version=2024",
 		"https://h/v1#part":                  "https://h/v1/chat/completions",
@@ -47,6 +46,12 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 		case want != "" && (err != nil || u.String() != want):
 			t.Errorf("%q: %v %v, want %s", base, u, err, want)
 		}
+	}
+}
+
+func TestSpacesAroundABaseURLDoNotMatter(t *testing.T) {
+	if u, err := Join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
+		t.Errorf("%v %v", u, err)
 	}
 }
 
