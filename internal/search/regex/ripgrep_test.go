@@ -73,9 +73,12 @@ type verdict struct {
 
 func (v verdict) equal(w verdict) bool { return v.refused == w.refused && v.lines == w.lines }
 
-func askRipgrep(rg, file, pattern string) (verdict, error) {
+func askRipgrep(rg, file, pattern string, opt Options) (verdict, error) {
 	var out, problem bytes.Buffer
 	cmd := exec.Command(rg, "--no-config", "--color=never", "-n", "-e", pattern, file)
+	if opt.IgnoreCase {
+		cmd.Args = append(cmd.Args, "--ignore-case")
+	}
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -96,8 +99,8 @@ func askRipgrep(rg, file, pattern string) (verdict, error) {
 	return verdict{lines: strings.Join(numbers, " ")}, nil
 }
 
-func askPackage(corpus []byte, pattern string) (verdict, error) {
-	re, err := Compile(pattern, Options{})
+func askPackage(corpus []byte, pattern string, opt Options) (verdict, error) {
+	re, err := Compile(pattern, opt)
 	if err != nil {
 		return verdict{refused: true, detail: err.Error()}, nil
 	}
@@ -120,7 +123,8 @@ func askPackage(corpus []byte, pattern string) (verdict, error) {
 	return verdict{lines: strings.Join(numbers, " ")}, nil
 }
 
-// compareWithRipgrep runs patterns through both and reports each difference.
+// compareWithRipgrep runs patterns through both, every fourth one without regard to
+// case, and reports each difference.
 func compareWithRipgrep(t *testing.T, patterns []string) {
 	t.Helper()
 	rg := ripgrep(t)
@@ -129,19 +133,24 @@ func compareWithRipgrep(t *testing.T, patterns []string) {
 	if err := os.WriteFile(file, corpus, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	work := make(chan string)
+	type job struct {
+		pattern string
+		opt     Options
+	}
+	work := make(chan job)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	refused, matching := 0, 0
 	for range 3 {
 		wg.Go(func() {
-			for pattern := range work {
-				want, err := askRipgrep(rg, file, pattern)
+			for j := range work {
+				pattern := j.pattern
+				want, err := askRipgrep(rg, file, pattern, j.opt)
 				if err != nil {
 					t.Errorf("ripgrep: %v", err)
 					continue
 				}
-				got, err := askPackage(corpus, pattern)
+				got, err := askPackage(corpus, pattern, j.opt)
 				if err != nil {
 					t.Errorf("%q: %v", pattern, err)
 				}
@@ -153,14 +162,14 @@ func compareWithRipgrep(t *testing.T, patterns []string) {
 				}
 				mu.Unlock()
 				if !got.equal(want) {
-					t.Errorf("pattern %q\n got refused=%v lines %s %s\nwant refused=%v lines %s %s",
-						pattern, got.refused, got.lines, got.detail, want.refused, want.lines, want.detail)
+					t.Errorf("pattern %q %+v\n got refused=%v lines %s %s\nwant refused=%v lines %s %s",
+						pattern, j.opt, got.refused, got.lines, got.detail, want.refused, want.lines, want.detail)
 				}
 			}
 		})
 	}
-	for _, p := range patterns {
-		work <- p
+	for i, p := range patterns {
+		work <- job{p, Options{IgnoreCase: i%4 == 3}}
 	}
 	close(work)
 	wg.Wait()
