@@ -155,6 +155,7 @@ func (d *lazy) runStreams(buf []byte, s *[streams]stream, n int) int {
 		}
 		s0, s1, s2, s3 = t0, t1, t2, t3
 	}
+	d.visited += done * batch * streams
 	for i, state := range [streams]uint32{s0, s1, s2, s3} {
 		s[i].at += done * batch
 		s[i].state = state

@@ -251,7 +251,7 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(7, 8))
-	text := make([]byte, 1<<19)
+	text := make([]byte, simulatedSize+3<<17)
 	for i := range text {
 		text[i] = "ab"[r.IntN(2)]
 		if i%5000 == 4999 {

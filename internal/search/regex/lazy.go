@@ -2,6 +2,7 @@ package regex
 
 import (
 	"bytes"
+	"slices"
 	"unsafe"
 )
 
@@ -20,6 +21,8 @@ const (
 	// The cache is given up when it was cleared often and did not pay meanwhile.
 	clearsBeforeGivingUp = 4
 	bytesPerState        = 16
+	// simulatedSize bytes are then searched without it before it gets another chance.
+	simulatedSize = 256 << 10
 )
 
 // lazy is a deterministic automaton that is computed while it is used.
@@ -78,6 +81,7 @@ func (d *lazy) size() int {
 func (d *lazy) intern(pos position) (entry uint32, ok bool) {
 	from := len(d.arena)
 	d.arena = append(append(d.arena, thread(pos.decoding)), pos.threads...)
+	slices.Sort(d.arena[from+1:]) // the order of threads means nothing
 	key := threadBytes(d.arena[from:])
 	if id, ok := d.ids[key]; ok {
 		d.arena = d.arena[:from]
@@ -182,7 +186,15 @@ func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 			var ok bool
 			if entry, ok = d.fill(state, int(buf[i])); !ok {
 				line := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
-				return simulate(d.step, buf, line, first && line == at)
+				end := nextLine(buf, min(line+simulatedSize, len(buf)))
+				if i, ok = simulate(d.step, buf[:end], line, first && line == at); ok || end == len(buf) {
+					return i, ok
+				}
+				d.reset()
+				d.clears = clearsBeforeGivingUp
+				i, begun, entry = end, end, d.resume
+				state, idle = entry&^goIdle, entry&goIdle != 0
+				continue
 			}
 		}
 		if entry == d.match {

@@ -1,7 +1,5 @@
 package regex
 
-import "slices"
-
 // thread is a place in the program together with what it still depends on:
 //
 //	bits 32…63  the instruction
@@ -75,7 +73,6 @@ func (s *stepper) begin(first bool) (pos position, matched bool) {
 	s.newRound()
 	s.reach(s.prog.start, behindStart)
 	matched = s.finishRound(settled)
-	slices.Sort(s.out)
 	pos.threads = s.out
 	if !first && s.prog.unicodeWord && !s.prog.wholeText {
 		pos.decoding = newDecoded(behindOther, 3)
@@ -132,7 +129,6 @@ func (s *stepper) step(from position, b int) (to position, matched bool) {
 		return position{}, true
 	}
 	s.finishLate(behind)
-	slices.Sort(s.out)
 	return position{decoding: decoding, threads: s.out}, false
 }
 
