@@ -41,7 +41,7 @@ func configCheck(w World, o Options) error {
 		return err
 	}
 	for _, src := range s.sources {
-		if src.Trusted || src.Level != config.Project {
+		if src.Trusted && !replaced(src, o) {
 			fmt.Fprintln(w.Out, config.Shown(src.Path))
 		}
 	}
@@ -58,6 +58,11 @@ func configCheck(w World, o Options) error {
 	_, err = fmt.Fprintf(w.Out, "OK: %d provider(s), %d model(s), %d agent(s), %d mcp server(s)\n",
 		len(cfg.Providers), len(cfg.Models), len(cfg.Agents), len(cfg.MCPServers))
 	return err
+}
+
+// replaced says that a file does not count because -c names another.
+func replaced(src config.Source, o Options) bool {
+	return o.Config != "" && src.Kind == config.ConfigFile && src.Level != config.Flag
 }
 
 // warnTools says of every agent which of its tools would be left out.

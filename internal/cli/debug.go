@@ -26,7 +26,10 @@ func debug(w World, o Options) error {
 	b.WriteString("config:\n")
 	for _, src := range s.sources {
 		note := ""
-		if src.Level == config.Project && !src.Trusted {
+		switch {
+		case replaced(src, o):
+			note = " (-c replaces it)"
+		case !src.Trusted:
 			note = " (not trusted, ignored)"
 		}
 		fmt.Fprintf(&b, "  %s%s\n", config.Shown(src.Path), note)

@@ -169,7 +169,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool
 	send := &p.turn.Send
 	send.Provider, send.Model = p.resolved.ProviderName, p.resolved.ID
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
-	send.System = host.Prompt(harness(p.agent), surroundings(w, s), instructions)
+	send.System = host.Prompt(harness(p.agent), surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
@@ -208,11 +208,11 @@ func harness(a config.Agent) bool {
 	return false
 }
 
-func surroundings(w World, s *survey) host.Surroundings {
+func surroundings(w World, s *survey, o Options) host.Surroundings {
 	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02")}
 	for _, src := range s.sources {
 		switch {
-		case src.Kind != config.ConfigFile:
+		case src.Kind != config.ConfigFile || replaced(src, o):
 		case src.Level == config.Project && src.Trusted:
 			out.ProjectConfig = src.Path
 		case src.Level == config.User:
