@@ -89,7 +89,7 @@ func TestAllEnginesFindTheSameLines(t *testing.T) {
 		if re.needles != nil {
 			scalar := *re.needles
 			scalar.vectors = false
-			m.re = &Regexp{pattern: pattern, prog: re.prog, needles: &scalar, plain: re.plain}
+			m.re = &Regexp{pattern: pattern, prog: re.prog, needles: &scalar, plain: re.plain, first: re.first}
 			if got := matchedLines(m, text); !slices.Equal(got, want) {
 				t.Errorf("pattern %q: without vectors %d lines are found, by the simulation %d", pattern, len(got), len(want))
 			}

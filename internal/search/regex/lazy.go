@@ -27,16 +27,19 @@ const (
 
 // lazy is a deterministic automaton that is computed while it is used.
 type lazy struct {
-	prog    *program
-	step    *stepper
-	stride  int
-	match   uint32 // the name of the row that stands for a match
-	table   []uint32
-	states  []cachedState
-	arena   []thread
-	ids     map[string]uint32
-	start   uint32 // the entry for the first line
-	resume  uint32 // the entry for a line after another
+	prog   *program
+	step   *stepper
+	stride int
+	match  uint32 // the name of the row that stands for a match
+	table  []uint32
+	states []cachedState
+	arena  []thread
+	ids    map[string]uint32
+	start  uint32 // the entry for the first line
+	resume uint32 // the entry for a line after another
+	// middle are the entries for the middle of a line, by what is behind; those that
+	// need to know more than that are not among them.
+	middle  [behindOther + 1]uint32
 	clears  int
 	visited int // bytes read since the cache was cleared
 	// always is set if the pattern matches at the start of every line, anchored if a
@@ -71,6 +74,9 @@ func (d *lazy) reset() {
 	d.start, _ = d.intern(pos)
 	pos, _ = d.step.begin(false)
 	d.resume, _ = d.intern(pos)
+	for _, back := range [...]behind{behindCR, behindWord, behindOther} {
+		d.middle[back], _ = d.intern(d.step.middle(back))
+	}
 }
 
 func (d *lazy) size() int {
@@ -160,7 +166,22 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 	return d.sequential(buf, at, entry)
 }
 
-// sequential is scan from a given state at the start of a line on.
+// entryAt returns the entry for the offset from, where a match may begin but no earlier
+// one can be under way. at is the start of the text searched.
+func (d *lazy) entryAt(buf []byte, at, from int) (entry uint32, ok bool) {
+	if from == at {
+		return d.start, true
+	}
+	switch b := buf[from-1]; {
+	case b == '\n':
+		return d.resume, true
+	case b < 0x80:
+		return d.middle[behindByte(b)], true
+	}
+	return d.middle[behindOther], !d.prog.unicodeWord
+}
+
+// sequential is scan from a given entry on, at the offset that it is for.
 func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 	state, idle := entry&^goIdle, entry&goIdle != 0
 	begun, first := at, entry == d.start
@@ -185,7 +206,7 @@ func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 			begun = i
 			var ok bool
 			if entry, ok = d.fill(state, int(buf[i])); !ok {
-				line := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
+				line := bytes.LastIndexByte(buf[:i], '\n') + 1
 				end := nextLine(buf, min(line+simulatedSize, len(buf)))
 				if i, ok = simulate(d.step, buf[:end], line, first && line == at); ok || end == len(buf) {
 					return i, ok

@@ -25,9 +25,9 @@ type Regexp struct {
 	pattern string
 	prog    *program
 	// needles finds what every matching line contains; nil if there is nothing worth
-	// looking for. If plain is set, every line that contains it matches.
-	needles *needles
-	plain   bool
+	// looking for. plain and first are as in required.
+	needles      *needles
+	plain, first bool
 }
 
 // Compile reads a pattern. The error, a *SyntaxError, is one line that says what is
@@ -50,8 +50,8 @@ func compileNode(pattern string, n *node, limit int) (*Regexp, error) {
 		return nil, err
 	}
 	re := &Regexp{pattern: pattern, prog: compile(n)}
-	if lits, plain := requiredLiterals(trim(n)); lits != nil && len(lits[0]) > 0 {
-		re.needles, re.plain = newNeedles(lits), plain
+	if r := requiredLiterals(trim(n)); len(r.lits) > 0 && len(r.lits[0]) > 0 {
+		re.needles, re.plain, re.first = newNeedles(r.lits), r.plain, r.first
 	}
 	return re, nil
 }
@@ -87,16 +87,14 @@ func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
 		if i < 0 {
 			return 0, 0, false
 		}
-		start, end := lineAround(buf, at, i)
-		if m.re.plain {
-			return start, end, true
-		}
-		if _, ok := m.automaton().scan(buf[:min(end+1, len(buf))], start); ok {
+		if m.re.plain || m.verify(buf, at, i) {
+			start, end = lineAround(buf, at, i)
 			return start, end, true
 		}
 		m.misses++
-		m.skipped += end + 1 - at
-		if at = end + 1; at >= len(buf) {
+		next := nextLine(buf, i)
+		m.skipped += next - at
+		if at = next; at >= len(buf) {
 			return 0, 0, false
 		}
 	}
@@ -106,6 +104,25 @@ func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
 	}
 	start, end = lineAround(buf, at, i)
 	return start, end, true
+}
+
+// verify reports whether the line matches in which a needle was found at i, the first
+// from the start of a line at on.
+func (m *Matcher) verify(buf []byte, at, i int) bool {
+	d := m.automaton()
+	line := buf[:nextLine(buf, i)]
+	if m.re.first {
+		// No match begins further left than the needle that reaches furthest left.
+		from := max(i-m.re.needles.reach, at)
+		from += bytes.LastIndexByte(buf[from:i], '\n') + 1
+		if entry, ok := d.entryAt(buf, at, from); ok {
+			_, ok = d.sequential(line, from, entry)
+			return ok
+		}
+	}
+	start := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
+	_, ok := d.scan(line, start)
+	return ok
 }
 
 // needlesPay reports whether looking for needles first is worth it. It is not when

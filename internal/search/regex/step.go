@@ -20,6 +20,14 @@ func (t thread) next() ahead    { return ahead(t) & aheadAny }
 // settled is the value of pending of a thread that waits for nothing.
 const settled = aheadLong
 
+// decodedASCII is what is known after an ASCII character.
+func decodedASCII(back behind) decoding {
+	if back == behindCR {
+		back = behindOther
+	}
+	return newDecoded(back, 3)
+}
+
 // position is everything that matters about a position in a text: the threads there
 // and, if the program has to know about words, where in a character it is.
 type position struct {
@@ -78,6 +86,20 @@ func (s *stepper) begin(first bool) (pos position, matched bool) {
 		pos.decoding = newDecoded(behindOther, 3)
 	}
 	return pos, matched
+}
+
+// middle returns the position after an ASCII character within a line if no thread has
+// come that far.
+func (s *stepper) middle(back behind) (pos position) {
+	s.out = s.out[:0]
+	s.newRound()
+	s.reach(s.prog.start, back)
+	s.finishRound(settled)
+	pos.threads = s.out
+	if s.prog.unicodeWord {
+		pos.decoding = decodedASCII(back)
+	}
+	return pos
 }
 
 // anchored reports whether a match can begin only at the start of a line.
@@ -153,11 +175,7 @@ func (s *stepper) look(from decoding, b int) (now, was ahead, to decoding, back 
 		was = aheadBad
 	}
 	if b < 0x80 {
-		seen := back
-		if seen == behindCR {
-			seen = behindOther
-		}
-		return now, was, newDecoded(seen, 3), back
+		return now, was, decodedASCII(back), back
 	}
 	if b&0xC0 != 0x80 {
 		word, other := p.word.first[b], p.other.first[b]
