@@ -68,8 +68,9 @@ type Matcher struct {
 	re  *Regexp
 	dfa *lazy
 	// misses counts the lines that had a needle and did not match, skipped the bytes
-	// passed over to find them.
-	misses, skipped int
+	// passed over to find them. Once the needles do not pay, pause is how many bytes
+	// are searched without them before they get another chance.
+	misses, skipped, pause int
 }
 
 func (m *Matcher) automaton() *lazy {
@@ -82,28 +83,65 @@ func (m *Matcher) automaton() *lazy {
 // NextLine returns the bounds, without the line feed, of the first line of buf
 // at or after offset at that matches. at must be the start of a line.
 func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
-	for m.needlesPay() {
-		i := m.re.needles.next(buf, at)
-		if i < 0 {
-			return 0, 0, false
+	for at < len(buf) {
+		stop := len(buf)
+		if m.re.needles != nil {
+			if m.pause <= 0 {
+				var i int
+				if i, at = m.nextNeedle(buf, at); i >= 0 {
+					start, end = lineAround(buf, at, i)
+					return start, end, true
+				}
+				continue
+			}
+			stop = nextLine(buf, min(at+m.pause, len(buf)))
 		}
-		if m.re.plain || m.verify(buf, at, i) {
+		i, ok := m.automaton().scan(buf[:stop], at)
+		if ok {
+			m.pause -= i - at
 			start, end = lineAround(buf, at, i)
 			return start, end, true
 		}
-		m.misses++
+		m.pause -= stop - at
+		at = stop
+	}
+	return 0, 0, false
+}
+
+const (
+	// A miss costs about as much as searching so many bytes without needles.
+	missCost = 80
+	// So many misses are looked at together.
+	missSample  = 64
+	needlePause = 64 << 10
+)
+
+// nextNeedle looks for a matching line by its needles. It returns an offset in it and
+// the start of a line before it, or -1 and the start of the line to go on from.
+func (m *Matcher) nextNeedle(buf []byte, at int) (i, from int) {
+	for at < len(buf) {
+		i := m.re.needles.next(buf, at)
+		if i < 0 {
+			return -1, len(buf)
+		}
+		if m.re.plain || m.verify(buf, at, i) {
+			return i, at
+		}
 		next := nextLine(buf, i)
+		m.misses++
 		m.skipped += next - at
-		if at = next; at >= len(buf) {
-			return 0, 0, false
+		at = next
+		if m.misses == missSample {
+			if m.skipped < missSample*missCost {
+				m.pause = needlePause
+			}
+			m.misses, m.skipped = 0, 0
+			if m.pause > 0 {
+				break
+			}
 		}
 	}
-	i, ok := m.automaton().scan(buf, at)
-	if !ok {
-		return 0, 0, false
-	}
-	start, end = lineAround(buf, at, i)
-	return start, end, true
+	return -1, at
 }
 
 // verify reports whether the line matches in which a needle was found at i, the first
@@ -123,12 +161,6 @@ func (m *Matcher) verify(buf []byte, at, i int) bool {
 	start := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
 	_, ok := d.scan(line, start)
 	return ok
-}
-
-// needlesPay reports whether looking for needles first is worth it. It is not when
-// they are in lines all over the text and those lines do not match.
-func (m *Matcher) needlesPay() bool {
-	return m.re.needles != nil && (m.misses < 64 || m.skipped > 160*m.misses)
 }
 
 // lineAround returns the bounds of the line that the byte at i belongs to; it does not
