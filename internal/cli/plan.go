@@ -108,7 +108,7 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 		ref = refs[0]
 	}
 	if p.resolved, err = cfg.ResolveModel(ref); err != nil {
-		return nil, fmt.Errorf("model %q: %w", ref, err)
+		return nil, noModel(p.name, cfg, o, err)
 	}
 	return p, p.effort(effort)
 }
@@ -122,6 +122,19 @@ var errNothing = errors.New(`no configuration found, so there is no model to ask
 func noSuch(o Options, cfg *config.Config) error {
 	return usagef("unknown agent or command %q%s (jig --help lists the commands, jig list the agents)",
 		config.Shown(o.Agent), didYouMean(o.Agent, append(sortedKeys(cfg.Agents), o.Commands...)))
+}
+
+// noModel tells where a model was named that cannot be had. On the command line a name that does not
+// exist is a mistake in the command line.
+func noModel(agent string, cfg *config.Config, o Options, err error) error {
+	if o.Model == "" {
+		return fmt.Errorf("agents.%s.model: %w", agent, err)
+	}
+	provider, id, _ := strings.Cut(o.Model, ":")
+	if _, entry := cfg.Models[o.Model]; entry || id != "" && id != "*" && contains(cfg.ProviderNames(), provider) {
+		return fmt.Errorf("-M %s: %w", config.Shown(o.Model), err)
+	}
+	return usagef("-M: %v", err)
 }
 
 func names(cfg *config.Config) string {
@@ -152,7 +165,7 @@ func (p *plan) effort(level string) error {
 }
 
 // prepare makes everything but the model's client.
-func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool) (*plan, error) {
+func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	p, err := choose(s, cfg, o)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func prepareGrep(s *Set, a tool.Args) (step, error) {
 	}
 	re, err := regex.Compile(pattern, regex.Options{})
 	if err != nil {
-		return step{}, badRegex.With("error", err.Error())
+		return step{}, badRegex.With("error", strings.TrimPrefix(err.Error(), "invalid pattern: ")) // the sentence says it
 	}
 	p, err := s.directory(a)
 	if err != nil {
