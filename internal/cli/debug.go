@@ -15,7 +15,7 @@ func debug(w World, o Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := prepare(w, s, cfg, o, !o.HasMessage)
+	p, err := prepare(w, s, cfg, o)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func demoRun(ctx context.Context, w World, dir string, color bool) (print.Report
 	if err != nil {
 		return print.Report{}, err
 	}
-	p, err := prepare(quiet, s, cfg, o, false)
+	p, err := prepare(quiet, s, cfg, o)
 	if err != nil {
 		return print.Report{}, err
 	}

@@ -20,7 +20,7 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -55,11 +55,6 @@ func writePrivate(path string, data []byte) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
-}
-
-func isDir(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
 }
 
 func exists(path string) bool {

@@ -73,10 +73,9 @@ func unknown(w World, o Options) error {
 		return err
 	}
 	cfg, _, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
-	if err != nil {
-		return nil
+	if err == nil {
+		_, err = choose(s, cfg, o)
 	}
-	_, err = choose(s, cfg, o)
 	var u *usageError
 	if errors.As(err, &u) {
 		return err
@@ -95,7 +94,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	if err != nil {
 		return err
 	}
-	p, err := prepare(w, s, cfg, o, false)
+	p, err := prepare(w, s, cfg, o)
 	if err != nil {
 		return err
 	}

@@ -107,9 +107,9 @@ func askTrust(w World, s *survey) error {
 		}
 		fmt.Fprintf(w.Err, "%s:\n%sIt can start programs and choose where your keys are sent. Trust it as it is now? [y/N] ", what, l.list(w.GOOS))
 		line, err := in.ReadString('\n')
-		if err != nil {
+		if err != nil { // the end of the input is no answer, and no answer is a no
 			fmt.Fprintln(w.Err)
-			return nil
+			break
 		}
 		if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
 			continue

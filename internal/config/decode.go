@@ -48,7 +48,7 @@ func (l *loader) failAt(n *node, at, format string, args ...any) {
 
 // structure decodes a mapping into a struct and audits its keys. Places and unset
 // variables go to e, which may be nil.
-func (l *loader) structure(n *node, v reflect.Value, at, what string, e *Entry) {
+func (l *loader) structure(n *node, v reflect.Value, at string, e *Entry) {
 	if n.kind == nullNode {
 		return
 	}
@@ -62,7 +62,7 @@ func (l *loader) structure(n *node, v reflect.Value, at, what string, e *Entry) 
 		i := slices.IndexFunc(fields, func(f field) bool { return l.sameKey(f, p.key) })
 		here := coord(at, p.key)
 		if i < 0 {
-			l.fail(l.pos(p.line, p.col), here, "%s", unknownKey(what, p.key, keysOf(fields, l.persona)))
+			l.fail(l.pos(p.line, p.col), here, "%s", unknownKey("key", p.key, keysOf(fields, l.persona)))
 			continue
 		}
 		f := fields[i]
@@ -122,7 +122,7 @@ func (l *loader) value(n *node, v reflect.Value, at string, f field, e *Entry) {
 		v.Set(reflect.New(v.Type().Elem()))
 		l.value(n, v.Elem(), at, f, e)
 	case reflect.Struct:
-		l.structure(n, v, at, "key", nil)
+		l.structure(n, v, at, nil)
 	case reflect.String:
 		if text, ok := l.text(n, at); ok && l.wanted(n, at, text, f) {
 			v.SetString(text)

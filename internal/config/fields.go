@@ -142,9 +142,7 @@ func unknownKey(what, key string, here []string) string {
 func coord(at, key string) string {
 	plain := key != ""
 	for _, r := range key {
-		if !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
-			plain = false
-		}
+		plain = plain && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
 	}
 	if !plain {
 		key = `"` + Shown(key) + `"`

@@ -49,7 +49,7 @@ func (l *loader) readPersona(s Source) *Agent {
 		return nil
 	}
 	a := &Agent{Entry: l.entry(id, pos), IsPersona: true}
-	l.structure(root, reflect.ValueOf(a).Elem(), "", "key", &a.Entry)
+	l.structure(root, reflect.ValueOf(a).Elem(), "", &a.Entry)
 	if root.kind != mapNode && root.kind != nullNode {
 		return nil
 	}

@@ -154,7 +154,7 @@ func tokenize(text string) (token.Tokens, error) {
 	for {
 		some, err := s.Scan()
 		if errors.Is(err, io.EOF) {
-			return tokens, nil
+			break
 		}
 		for _, t := range some {
 			if err := b.take(t); err != nil {
@@ -163,9 +163,10 @@ func tokenize(text string) (token.Tokens, error) {
 		}
 		tokens.Add(some...)
 		if err != nil { // told by a token that the parser finds and places
-			return tokens, nil
+			break
 		}
 	}
+	return tokens, nil
 }
 
 // bounds counts tokens and how deep they nest.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -51,8 +52,9 @@ func runGit(t *testing.T, dir string, stdin []byte, args ...string) []byte {
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	cmd.Stdin = bytes.NewReader(stdin)
 	out, err := cmd.Output()
-	if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 1) {
-		t.Fatalf("git %v: %v %s", args, err, exit.Stderr)
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatalf("git %v: %v", args, err)
 	}
 	return out
 }
