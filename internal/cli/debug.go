@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"jig/internal/config"
+	"jig/internal/print"
 )
 
 // debug prints what a session would be: where its configuration came from, its model, its tools and
@@ -62,6 +64,10 @@ func debug(w World, o Options) error {
 		fmt.Fprintf(&b, "  %s\n    %s\n    %s\n", t.Name, t.Doc, schema.String())
 	}
 	fmt.Fprintf(&b, "prompt: %d bytes\n%s\n", len(send.System), send.System)
-	_, err = w.Out.Write(b.Bytes())
+	text := b.String()
+	if w.OutTerm {
+		text = print.Clean(text)
+	}
+	_, err = io.WriteString(w.Out, text)
 	return err
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"jig/internal/print"
 )
 
 // World is what the process finds around it. Tests make their own.
@@ -110,5 +112,5 @@ func (w World) color(terminal bool) bool {
 
 // warn writes one line for a person.
 func (w World) warn(format string, a ...any) {
-	fmt.Fprintf(w.Err, "jig: warning: "+format+"\n", a...)
+	fmt.Fprintf(w.Err, "jig: warning: %s\n", print.Clean(fmt.Sprintf(format, a...)))
 }

@@ -33,7 +33,7 @@ func Run(ctx context.Context, w World, args []string) int {
 		err = &ended{exitInterrupted}
 		fmt.Fprintln(w.Err, "jig: interrupted")
 	case err != nil && !errors.As(err, &e):
-		fmt.Fprintf(w.Err, "jig: %s\n", plainly(err))
+		fmt.Fprintf(w.Err, "jig: %s\n", print.Clean(plainly(err).Error()))
 	}
 	return exitCode(err)
 }

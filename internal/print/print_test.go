@@ -238,3 +238,26 @@ func (s *stoppable) Watch(context.Context, string, uint64) iter.Seq[proto.Event]
 		yield(proto.Event{Seq: 1, Fact: proto.Ended{Why: proto.Interrupted, Error: "interrupted"}})
 	}
 }
+
+func TestJSONHoldsNothingThatSteersATerminal(t *testing.T) {
+	reply := "a\x1b[2J\u009b1mb\x7f\u202ec"
+	for _, f := range []print.Format{print.JSON, print.JSONL} {
+		_, out := run(t, print.Options{Format: f}, append([]proto.Event{{Key: proto.KeyReply, Now: proto.Writing{Text: reply}}},
+			facts(said(1, msg.Usage{}, msg.Text{Text: reply}), proto.Ended{Why: proto.Done, Rounds: 1})...))
+		if got := print.Clean(out); got != out {
+			t.Errorf("%s: %q", f, out)
+		}
+		for line := range strings.Lines(strings.ReplaceAll(out, "\n  ", "")) {
+			var r struct {
+				Type, Reply, Text string
+				Message           msg.Message
+			}
+			if err := json.Unmarshal([]byte(strings.TrimSuffix(line, "\n")), &r); err != nil && f == print.JSONL {
+				t.Errorf("%v: %s", err, line)
+			}
+			if got := r.Reply + r.Text + r.Message.Blocks.Text(); f == print.JSONL && r.Type != "ended" && got != reply {
+				t.Errorf("%q in %s", got, line)
+			}
+		}
+	}
+}
