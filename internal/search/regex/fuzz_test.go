@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -34,8 +35,8 @@ func FuzzParse(f *testing.F) {
 			if msg := err.Error(); strings.Contains(msg, "\n") || !utf8.ValidString(msg) {
 				t.Errorf("pattern %q: the error is not one line of text: %q", pattern, msg)
 			}
-			e, ok := err.(*SyntaxError)
-			if !ok || e.Offset < 0 || e.Offset > len(pattern) {
+			var e *SyntaxError
+			if !errors.As(err, &e) || e.Offset < 0 || e.Offset > len(pattern) {
 				t.Errorf("pattern %q: %#v is not an error at an offset of the pattern", pattern, err)
 			}
 		} else {

@@ -80,7 +80,7 @@ func (d *lazy) reset() {
 }
 
 func (d *lazy) size() int {
-	return 4*len(d.table) + 24*len(d.states) + 2*8*len(d.arena)
+	return 4*len(d.table) + 64*len(d.states) + 8*len(d.arena)
 }
 
 // intern returns the entry for a position.
@@ -103,7 +103,7 @@ func (d *lazy) intern(pos position) (entry uint32, ok bool) {
 	}
 	d.table = append(d.table, make([]uint32, d.stride)...)
 	d.states = append(d.states, cachedState{pos.decoding, from, len(d.arena)})
-	d.ids[string(key)] = entry
+	d.ids[key] = entry // the key stays in the arena, which only grows until it is reset
 	return entry, true
 }
 
@@ -192,7 +192,6 @@ func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 				return 0, false
 			}
 			i += n
-			idle = false
 		}
 		i, entry, state = d.run(buf, i, state)
 		if i == len(buf) {
