@@ -194,3 +194,15 @@ func TestGeneratedPatternsAgreeWithRipgrep(t *testing.T) {
 	}
 	compareWithRipgrep(t, patterns)
 }
+
+// TestSizeIsLimitedWhereRipgrepLimitsIt tries a tenth less and a fifth more than fits.
+func TestSizeIsLimitedWhereRipgrepLimitsIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs ripgrep 15")
+	}
+	var patterns []string
+	for pattern, fits := range map[string]int{`a`: 3276800, `\w`: 2100, `[a-z]`: 1455000} {
+		patterns = append(patterns, fmt.Sprintf("%s{%d}", pattern, fits*9/10), fmt.Sprintf("%s{%d}", pattern, fits*6/5))
+	}
+	compareWithRipgrep(t, patterns)
+}

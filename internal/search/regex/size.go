@@ -14,7 +14,8 @@ const (
 	costOptional = 72
 	costLoop     = 40
 	costCapture  = 72
-	costRange    = 8 // one more range of bytes in a state
+	costSet      = 64 // one byte of a set, and costRange for each range in it
+	costRange    = 8
 )
 
 func errTooBig() error {
@@ -30,7 +31,7 @@ func size(n *node) int {
 	case kindRunes:
 		sum = classSize(n.set)
 	case kindBytes:
-		sum = costState + costRange*len(n.set)
+		sum = costSet + costRange*len(n.set)
 	case kindLook:
 		sum = costState
 	case kindAlternate:
@@ -64,7 +65,7 @@ func times(n, size int) int {
 // backwards, most of whose states read the parts of one run of code points.
 func classSize(set runeSet) int {
 	if set[len(set)-1].hi < 0x80 {
-		return costState + costRange*len(set)
+		return costSet + costRange*len(set)
 	}
 	runs, bytes := 0, 0
 	lo := rune(0)
@@ -76,7 +77,9 @@ func classSize(set runeSet) int {
 		}
 		lo = hi + 1
 	}
-	return 40 + 36*min(bytes, 12+runs*37/20)
+	// The more runs there are, the more of them have parts in common.
+	states := 12 + 37*min(runs, 200)/20 + 5*max(runs-200, 0)/4
+	return 40 + 36*min(bytes, states)
 }
 
 // runsIn returns into how many runs lo…hi falls apart if in each of them the bytes of
