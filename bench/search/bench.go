@@ -66,16 +66,19 @@ func (b *bench) run(out io.Writer) error {
 	return nil
 }
 
+// wants says whether a tree was asked for; without -tree all are.
+func (b *bench) wants(tree string) bool { return strings.Contains(tree, b.where) }
+
 func (b *bench) subjects() ([]subject, error) {
 	var all []subject
-	if strings.Contains("go", b.where) {
+	if b.wants("go") {
 		goroot, err := exec.Command("go", "env", "GOROOT").Output()
 		if err != nil {
 			return nil, fmt.Errorf("go env GOROOT: %w", err)
 		}
 		all = append(all, subject{"go", filepath.Join(strings.TrimSpace(string(goroot)), "src")})
 	}
-	if strings.Contains("generated", b.where) {
+	if b.wants("generated") {
 		cache, err := os.UserCacheDir()
 		if err != nil {
 			return nil, err

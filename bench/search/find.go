@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,7 +29,7 @@ func find(args []string) error {
 		tree.Ignore = search.ParseIgnore(rules)
 	}
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	stats, err := search.Search(context.Background(), search.Query{Tree: tree, Pattern: re, MaxFile: maxFile, Workers: *workers},
+	_, err = search.Search(context.Background(), search.Query{Tree: tree, Pattern: re, MaxFile: maxFile, Workers: *workers},
 		func(path string, lines []search.Line) bool {
 			for _, l := range lines {
 				out.WriteString(path)
@@ -44,9 +43,6 @@ func find(args []string) error {
 		})
 	if err != nil {
 		return err
-	}
-	if os.Getenv("SEARCH_STATS") != "" {
-		fmt.Fprintf(os.Stderr, "%+v\n", stats)
 	}
 	return out.Flush()
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"jig/internal/msg"
+	"jig/internal/nearest"
 	"jig/internal/proto"
 	"jig/internal/tool"
 )
@@ -149,19 +150,20 @@ func (p *pipeline) prepare(ctx context.Context, c msg.Call) (ready tool.Prepared
 	return ready, err
 }
 
+// hint helps a model that calls a tool by a name it learned elsewhere, such as functions.read_file.
 func (p *pipeline) hint(name string) string {
-	var names []string
-	for _, s := range p.table.specs {
-		if s.Private {
-			continue
-		}
-		if near(s.Name, name) {
-			return "did you mean " + s.Name + "?"
-		}
-		names = append(names, s.Name)
-	}
+	names := p.table.Names()
 	if names == nil {
 		return "this conversation has no tools"
+	}
+	meant := nearest.Of(name, names)
+	for _, n := range names {
+		if meant == "" && strings.HasSuffix(nearest.Fold(name), nearest.Fold(n)) {
+			meant = n
+		}
+	}
+	if meant != "" {
+		return "did you mean " + meant + "?"
 	}
 	return "the tools are " + strings.Join(names, ", ")
 }

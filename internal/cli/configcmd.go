@@ -14,8 +14,10 @@ import (
 
 func configCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "check, locate or begin the configuration",
-		Args: takes(0, 0, "a command: check, path or init"),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("jig config has no %q (want check, path, init)%s", config.Shown(args[0]), didYouMean(args[0], []string{"check", "path", "init"}))
+			}
 			return usagef("jig config needs a command: check, path or init")
 		}}
 	var o Options
@@ -39,7 +41,7 @@ func configCheck(w World, o Options) error {
 		return err
 	}
 	for _, src := range s.sources {
-		if src.Trusted || src.Level != config.Project {
+		if src.Trusted && !replaced(src, o) {
 			fmt.Fprintln(w.Out, config.Shown(src.Path))
 		}
 	}
@@ -56,6 +58,11 @@ func configCheck(w World, o Options) error {
 	_, err = fmt.Fprintf(w.Out, "OK: %d provider(s), %d model(s), %d agent(s), %d mcp server(s)\n",
 		len(cfg.Providers), len(cfg.Models), len(cfg.Agents), len(cfg.MCPServers))
 	return err
+}
+
+// replaced says that a file does not count because -c names another.
+func replaced(src config.Source, o Options) bool {
+	return o.Config != "" && src.Kind == config.ConfigFile && src.Level != config.Flag
 }
 
 // warnTools says of every agent which of its tools would be left out.

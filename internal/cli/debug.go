@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"jig/internal/config"
+	"jig/internal/print"
 )
 
 // debug prints what a session would be: where its configuration came from, its model, its tools and
@@ -15,7 +17,7 @@ func debug(w World, o Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := prepare(w, s, cfg, o, !o.HasMessage)
+	p, err := prepare(w, s, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -26,7 +28,10 @@ func debug(w World, o Options) error {
 	b.WriteString("config:\n")
 	for _, src := range s.sources {
 		note := ""
-		if src.Level == config.Project && !src.Trusted {
+		switch {
+		case replaced(src, o):
+			note = " (-c replaces it)"
+		case !src.Trusted:
 			note = " (not trusted, ignored)"
 		}
 		fmt.Fprintf(&b, "  %s%s\n", config.Shown(src.Path), note)
@@ -59,6 +64,10 @@ func debug(w World, o Options) error {
 		fmt.Fprintf(&b, "  %s\n    %s\n    %s\n", t.Name, t.Doc, schema.String())
 	}
 	fmt.Fprintf(&b, "prompt: %d bytes\n%s\n", len(send.System), send.System)
-	_, err = w.Out.Write(b.Bytes())
+	text := b.String()
+	if w.OutTerm {
+		text = print.Clean(text)
+	}
+	_, err = io.WriteString(w.Out, text)
 	return err
 }

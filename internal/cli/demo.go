@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,19 +61,27 @@ func demo(ctx context.Context, w World) error {
 	if err := outcome(w, report); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w.Out, "\n%s\n\nTry it: sh %s\n", print.Clean(report.Reply), filepath.Join(project, "check.sh"))
+	_, err = fmt.Fprintf(w.Out, "\n%s\n\nTry it: sh %s\n", print.Clean(report.Reply), shellWord(filepath.Join(project, "check.sh")))
 	return err
+}
+
+// shellWord is a path as it can be given to a shell.
+func shellWord(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:\\") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func demoRun(ctx context.Context, w World, dir string, color bool) (print.Report, error) {
 	o := Options{Agent: "demo", Config: filepath.Join(dir, "config.yaml"), Message: demoTask, HasMessage: true}
 	quiet := w
-	quiet.Home = dir // nothing of the user's own takes part
+	quiet.Home, quiet.Getenv = dir, func(string) (string, bool) { return "", false } // nothing of the user's own takes part
 	s, cfg, err := load(quiet, o)
 	if err != nil {
 		return print.Report{}, err
 	}
-	p, err := prepare(quiet, s, cfg, o, false)
+	p, err := prepare(quiet, s, cfg, o)
 	if err != nil {
 		return print.Report{}, err
 	}

@@ -95,6 +95,8 @@ func checkConfig(_ World, s *survey, _ *config.Config) (bool, string) {
 			problem += " (and more: jig config check)"
 		}
 		return false, problem
+	case len(s.warnings) > 0:
+		return false, s.warnings[0]
 	case len(s.sources) == 0:
 		return false, "none found: jig config init writes a first one"
 	case len(warnings) > 0:

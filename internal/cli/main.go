@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"jig/internal/print"
 )
 
 // World is what the process finds around it. Tests make their own.
@@ -75,14 +77,40 @@ func interruptible() (context.Context, func()) {
 	return ctx, func() { signal.Stop(got); close(done); cancel() }
 }
 
+// interruptibleReader ends a read when ctx ends, so that the first Ctrl+C also ends a jig that waits
+// for input. Nothing can call off a read of a terminal, so what waits for one is left behind: the
+// program is about to end. It reads into a buffer of its own for that.
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptibleReader) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	buf, got := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(buf)
+		got <- result{n, err}
+	}()
+	select {
+	case r := <-got:
+		return copy(p, buf[:r.n]), r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
+
 // color says whether what goes to a terminal may be coloured.
 func (w World) color(terminal bool) bool {
-	_, no := w.Getenv("NO_COLOR")
+	no, _ := w.Getenv("NO_COLOR") // set and not empty, as https://no-color.org has it
 	t, _ := w.Getenv("TERM")
-	return terminal && !no && t != "dumb"
+	return terminal && no == "" && t != "dumb"
 }
 
 // warn writes one line for a person.
 func (w World) warn(format string, a ...any) {
-	fmt.Fprintf(w.Err, "jig: warning: "+format+"\n", a...)
+	fmt.Fprintf(w.Err, "jig: warning: %s\n", print.Clean(fmt.Sprintf(format, a...)))
 }

@@ -17,8 +17,9 @@ import (
 
 // Options is a command line, read. Every command takes what it needs of it.
 type Options struct {
-	Agent      string // "" is default
-	Persona    string // ID or ID:EFFORT
+	Agent      string   // "" is default
+	Commands   []string // what else could stand where Agent does
+	Persona    string   // ID or ID:EFFORT
 	Message    string
 	HasMessage bool // -m was given
 	Model      string
@@ -67,7 +68,7 @@ func load(w World, o Options) (*survey, *config.Config, error) {
 
 func hasPersona(l level) bool {
 	for _, f := range l.files {
-		if strings.HasSuffix(f, ".md") {
+		if f.Kind == config.PersonaFile {
 			return true
 		}
 	}
@@ -93,6 +94,8 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 		return nil, errNothing
 	case err != nil && o.Agent == "" && id == "":
 		return nil, usagef("there is no agent named default: name one (%s), or add agents.default to a config file", names(cfg))
+	case err != nil && o.Agent != "" && o.Commands != nil:
+		return nil, noSuch(o, cfg)
 	case err != nil:
 		return nil, usagef("%v", err)
 	}
@@ -105,7 +108,7 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 		ref = refs[0]
 	}
 	if p.resolved, err = cfg.ResolveModel(ref); err != nil {
-		return nil, fmt.Errorf("model %q: %w", ref, err)
+		return nil, noModel(p.name, cfg, o, err)
 	}
 	return p, p.effort(effort)
 }
@@ -114,6 +117,25 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 var errNothing = errors.New(`no configuration found, so there is no model to ask
   to see jig work without a key:  jig demo
   to use a model:  jig config init, or  OPENAI_API_KEY=… jig -M openai:MODEL -m "…"`)
+
+// noSuch is for a word that is neither a command nor an agent.
+func noSuch(o Options, cfg *config.Config) error {
+	return usagef("unknown agent or command %q%s (jig --help lists the commands, jig list the agents)",
+		config.Shown(o.Agent), didYouMean(o.Agent, append(sortedKeys(cfg.Agents), o.Commands...)))
+}
+
+// noModel tells where a model was named that cannot be had. On the command line a name that does not
+// exist is a mistake in the command line.
+func noModel(agent string, cfg *config.Config, o Options, err error) error {
+	if o.Model == "" {
+		return fmt.Errorf("agents.%s.model: %w", agent, err)
+	}
+	provider, id, _ := strings.Cut(o.Model, ":")
+	if _, entry := cfg.Models[o.Model]; entry || id != "" && id != "*" && contains(cfg.ProviderNames(), provider) {
+		return fmt.Errorf("-M %s: %w", config.Shown(o.Model), err)
+	}
+	return usagef("-M: %v", err)
+}
 
 func names(cfg *config.Config) string {
 	if len(cfg.Agents) == 0 {
@@ -143,7 +165,7 @@ func (p *plan) effort(level string) error {
 }
 
 // prepare makes everything but the model's client.
-func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool) (*plan, error) {
+func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	p, err := choose(s, cfg, o)
 	if err != nil {
 		return nil, err
@@ -160,7 +182,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options, interactive bool
 	send := &p.turn.Send
 	send.Provider, send.Model = p.resolved.ProviderName, p.resolved.ID
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
-	send.System = host.Prompt(harness(p.agent), surroundings(w, s), instructions)
+	send.System = host.Prompt(harness(p.agent), surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
@@ -199,11 +221,11 @@ func harness(a config.Agent) bool {
 	return false
 }
 
-func surroundings(w World, s *survey) host.Surroundings {
+func surroundings(w World, s *survey, o Options) host.Surroundings {
 	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02")}
 	for _, src := range s.sources {
 		switch {
-		case src.Kind != config.ConfigFile:
+		case src.Kind != config.ConfigFile || replaced(src, o):
 		case src.Level == config.Project && src.Trusted:
 			out.ProjectConfig = src.Path
 		case src.Level == config.User:

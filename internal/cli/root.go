@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ var version = "dev"
 
 // Run reads a command line and carries it out. It gives the exit code.
 func Run(ctx context.Context, w World, args []string) int {
+	w.In = interruptibleReader{ctx, w.In}
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(w.In)
@@ -25,10 +28,23 @@ func Run(ctx context.Context, w World, args []string) int {
 	root.SetErr(w.Err)
 	err := root.ExecuteContext(ctx)
 	var e *ended
-	if err != nil && !errors.As(err, &e) {
-		fmt.Fprintf(w.Err, "jig: %s\n", err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = &ended{exitInterrupted}
+		fmt.Fprintln(w.Err, "jig: interrupted")
+	case err != nil && !errors.As(err, &e):
+		fmt.Fprintf(w.Err, "jig: %s\n", print.Clean(plainly(err).Error()))
 	}
 	return exitCode(err)
+}
+
+// plainly says of a standard output that is full or gone what it is, whoever found out.
+func plainly(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Path == os.Stdout.Name() {
+		return fmt.Errorf("cannot write the output: %w", p.Err)
+	}
+	return err
 }
 
 // newRoot puts the commands together. A bare jig is jig run.
@@ -58,16 +74,20 @@ func flagError(c *cobra.Command, err error) error {
 	if i := strings.Index(text, "--"); strings.HasPrefix(text, "unknown flag: ") && i >= 0 {
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
-		return usagef("%s%s (jig %s --help lists them)", text, didYouMean(text[i:], all), c.Name())
+		return usagef("%s%s (%s --help lists them)", text, didYouMean(text[i:], all), c.CommandPath())
 	}
-	return usagef("%s (jig %s --help)", text, c.Name())
+	return usagef("%s (%s --help)", text, c.CommandPath())
 }
 
 // takes checks how many arguments a command gets, in words that say which.
 func takes(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usagef("%s takes %s, got %d arguments (%s --help)", c.CommandPath(), what, len(args), c.CommandPath())
+			got := fmt.Sprintf("%d arguments", len(args))
+			if len(args) == 1 {
+				got = "1 argument"
+			}
+			return usagef("%s takes %s, got %s (%s --help)", c.CommandPath(), what, got, c.CommandPath())
 		}
 		return nil
 	}
@@ -87,6 +107,11 @@ func runCommand(w World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.Agent = args[0]
+			}
+			if !c.HasParent() {
+				for _, x := range c.Commands() {
+					o.Commands = append(o.Commands, x.Name())
+				}
 			}
 			o.HasMessage, o.HasSystem = c.Flags().Changed("message"), c.Flags().Changed("system")
 			if err := o.check(c.Flags()); err != nil {

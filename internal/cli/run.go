@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"jig/internal/config"
 	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
@@ -23,14 +24,19 @@ func run(ctx context.Context, w World, o Options) error {
 	if !o.HasMessage {
 		return interactive(w, o)
 	}
-	err := headless(ctx, w, o)
+	before := print.FailedBefore("", o.Model, "")
+	err := headless(ctx, w, o, &before)
 	var e *ended
 	var u *usageError
 	if err == nil || errors.As(err, &e) || errors.As(err, &u) || o.Format == string(print.Text) {
 		return err
 	}
 	// Whoever reads reports gets one of every run that failed, also of one that had no session yet.
-	report := print.FailedBefore("", o.Model, strings.Join(strings.Fields(err.Error()), " "))
+	report := before
+	report.Error = strings.Join(strings.Fields(err.Error()), " ")
+	if errors.Is(err, context.Canceled) {
+		report.Error = "interrupted"
+	}
 	if e := report.Write(print.Options{Format: print.Format(o.Format), Out: w.Out}); e != nil {
 		return e
 	}
@@ -40,6 +46,9 @@ func run(ctx context.Context, w World, o Options) error {
 // interactive is the start of a session with a person. What it asks about trust holds for later runs.
 func interactive(w World, o Options) error {
 	if !w.InTerm || !w.OutTerm {
+		if err := unknown(w, o); err != nil {
+			return err
+		}
 		return usagef("an interactive session needs a terminal; use -m TEXT, or -m - for piped input")
 	}
 	s, err := look(w, o.Config, o.Trust)
@@ -49,10 +58,34 @@ func interactive(w World, o Options) error {
 	if err := askTrust(w, s); err != nil {
 		return err
 	}
+	if err := unknown(w, o); err != nil {
+		return err
+	}
 	return usagef(`this build has no screen yet: use jig run -m "…", or jig demo to see it work`)
 }
 
-func headless(ctx context.Context, w World, o Options) error {
+// unknown says that there is no agent of the name that was given. A mistyped command is taken for an
+// agent, and to be told about terminals would not help. What a broken configuration holds is not
+// known, so nothing is said then.
+func unknown(w World, o Options) error {
+	s, err := look(w, o.Config, o.Trust)
+	if err != nil || o.Agent == "" && o.Persona == "" {
+		return err
+	}
+	cfg, _, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	if err == nil {
+		_, err = choose(s, cfg, o)
+	}
+	var u *usageError
+	if errors.As(err, &u) {
+		return err
+	}
+	return nil
+}
+
+// headless is one message and its answer. known is told what is known of the run before it has a
+// session.
+func headless(ctx context.Context, w World, o Options, known *print.Report) error {
 	text, err := message(w, o.Message)
 	if err != nil {
 		return err
@@ -61,10 +94,11 @@ func headless(ctx context.Context, w World, o Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := prepare(w, s, cfg, o, false)
+	p, err := prepare(w, s, cfg, o)
 	if err != nil {
 		return err
 	}
+	known.Provider, known.Model = p.resolved.ProviderName, p.resolved.ID
 	for _, x := range p.warnings {
 		w.warn("%s", x)
 	}

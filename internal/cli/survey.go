@@ -28,7 +28,7 @@ type survey struct {
 type level struct {
 	dir     string // the .jig folder
 	hash    string
-	files   []string
+	files   []config.Source
 	trusted bool
 	changed bool // it was trusted once, with another content
 }
@@ -127,10 +127,7 @@ func (s *survey) project(depth int, dir string, trustAll bool) {
 	if len(found) == 0 {
 		return
 	}
-	l := level{dir: dir, hash: config.Hash(s.env.GOOS, dir, found)}
-	for _, f := range found {
-		l.files = append(l.files, f.Path)
-	}
+	l := level{dir: dir, hash: config.Hash(s.env.GOOS, dir, found), files: found}
 	l.trusted = trustAll || s.trust.Trusts(dir, l.hash)
 	l.changed = !l.trusted && s.trust.Knows(dir)
 	for i := from; i < len(s.sources); i++ {

@@ -52,18 +52,22 @@ func trustAll(w World, s *survey) error {
 		return err
 	}
 	for _, l := range s.levels {
-		if _, err := fmt.Fprintf(w.Out, "%s trusted as it is now\n%s", config.Shown(l.dir), l.list()); err != nil {
+		if _, err := fmt.Fprintf(w.Out, "%s trusted as it is now\n%s", config.Shown(l.dir), l.list(w.GOOS)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// list names a level's files, one a line.
-func (l level) list() string {
+// list names a level's files and what they would do, one a line. Only now are they read for what they
+// mean.
+func (l level) list(goos string) string {
 	var b strings.Builder
 	for _, f := range l.files {
-		fmt.Fprintf(&b, "  %s\n", config.Shown(f))
+		fmt.Fprintf(&b, "  %s\n", config.Shown(f.Path))
+	}
+	for _, w := range config.Survey(goos, l.files) {
+		fmt.Fprintf(&b, "  - %s\n", w)
 	}
 	return b.String()
 }
@@ -101,11 +105,11 @@ func askTrust(w World, s *survey) error {
 		if l.changed {
 			what = "This project's configuration has changed since you trusted it"
 		}
-		fmt.Fprintf(w.Err, "%s:\n%sIt can start programs and choose where your keys are sent. Trust it as it is now? [y/N] ", what, l.list())
+		fmt.Fprintf(w.Err, "%s:\n%sIt can start programs and choose where your keys are sent. Trust it as it is now? [y/N] ", what, l.list(w.GOOS))
 		line, err := in.ReadString('\n')
-		if err != nil {
+		if err != nil { // the end of the input is no answer, and no answer is a no
 			fmt.Fprintln(w.Err)
-			return nil
+			break
 		}
 		if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
 			continue

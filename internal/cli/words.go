@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"jig/internal/config"
+	"jig/internal/nearest"
 )
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -27,7 +27,7 @@ func first[T any](a, b *T) *T {
 
 // didYouMean names the candidate one slip away, or nothing.
 func didYouMean(name string, candidates []string) string {
-	if n := config.Nearest(name, candidates); n != "" {
+	if n := nearest.Of(name, candidates); n != "" {
 		return fmt.Sprintf("; did you mean %s?", n)
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 
 // httpURL checks an address. The message shows the text as written, never an expanded
 // value, which may hold a key.
-func (l *loader) httpURL(text string, p Pos, at string) bool {
+func (l *loader) httpURL(text string, p Pos, at string) {
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
@@ -20,10 +20,7 @@ func (l *loader) httpURL(text string, p Pos, at string) bool {
 		l.fail(p, at, "want an address that begins with http:// or https://")
 	case u.Hostname() == "":
 		l.fail(p, at, "the address names no host")
-	default:
-		return true
 	}
-	return false
 }
 
 func isHTTP(text string) bool {
@@ -39,12 +36,13 @@ func (x *Provider) check(l *loader, at string) bool {
 		}
 	}
 	if x.Has("url") && !x.bad["url"] {
-		if x.Type == "replay" {
+		switch {
+		case x.Type == "replay":
 			x.URL = l.env.absolute(x.dir, x.URL)
-		} else if x.unsetEmpty("url", x.URL) {
+		case x.unsetEmpty("url", x.URL):
 			x.URL = "" // told by Unset; the default address would be another host than meant
 			l.warn(x.At("url"), at+".url", "the address is empty because environment variable %s is not set", Shown(x.unset["url"][0]))
-		} else {
+		default:
 			l.httpURL(x.URL, x.At("url"), at+".url")
 		}
 	}

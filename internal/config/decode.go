@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // loader is one load at work.
@@ -46,7 +48,7 @@ func (l *loader) failAt(n *node, at, format string, args ...any) {
 
 // structure decodes a mapping into a struct and audits its keys. Places and unset
 // variables go to e, which may be nil.
-func (l *loader) structure(n *node, v reflect.Value, at, what string, e *Entry) {
+func (l *loader) structure(n *node, v reflect.Value, at string, e *Entry) {
 	if n.kind == nullNode {
 		return
 	}
@@ -60,7 +62,7 @@ func (l *loader) structure(n *node, v reflect.Value, at, what string, e *Entry) 
 		i := slices.IndexFunc(fields, func(f field) bool { return l.sameKey(f, p.key) })
 		here := coord(at, p.key)
 		if i < 0 {
-			l.fail(l.pos(p.line, p.col), here, "%s", unknownKey(what, p.key, keysOf(fields, l.persona)))
+			l.fail(l.pos(p.line, p.col), here, "%s", unknownKey("key", p.key, keysOf(fields, l.persona)))
 			continue
 		}
 		f := fields[i]
@@ -87,7 +89,7 @@ func (l *loader) sameKey(f field, key string) bool {
 	if f.persona && !l.persona {
 		return false
 	}
-	return f.key == key || l.persona && fold(f.key) == fold(key)
+	return f.key == key || l.persona && nearest.Fold(f.key) == nearest.Fold(key)
 }
 
 // value decodes a node into one setting.
@@ -120,7 +122,7 @@ func (l *loader) value(n *node, v reflect.Value, at string, f field, e *Entry) {
 		v.Set(reflect.New(v.Type().Elem()))
 		l.value(n, v.Elem(), at, f, e)
 	case reflect.Struct:
-		l.structure(n, v, at, "key", nil)
+		l.structure(n, v, at, nil)
 	case reflect.String:
 		if text, ok := l.text(n, at); ok && l.wanted(n, at, text, f) {
 			v.SetString(text)
@@ -157,96 +159,6 @@ func (l *loader) noteUnset(n *node, at, key string, e *Entry) {
 			l.noteUnset(p.value, coord(at, p.key), key, e)
 		}
 	}
-}
-
-// text takes a scalar as it is written: an id such as 4.10 is no number to round.
-func (l *loader) text(n *node, at string) (string, bool) {
-	switch {
-	case n.kind == scalarNode:
-		return n.text, true
-	case n.kind == mapNode && len(n.pairs) == 1 && n.pairs[0].value.kind <= scalarNode && !strings.ContainsAny(n.pairs[0].key, " {"):
-		l.failAt(n, at, "%s", spaceMessage(n.pairs[0].key, n.pairs[0].value.raw))
-	default:
-		l.failAt(n, at, "want text, got %s", n.kind)
-	}
-	return "", false
-}
-
-func (l *loader) wanted(n *node, at, text string, f field) bool {
-	if f.want == nil || slices.Contains(f.want, text) {
-		return true
-	}
-	word := strings.TrimSuffix(strings.TrimPrefix(f.key, "allowed_"), "_levels")
-	l.failAt(n, at, "unknown %s \"%s\"%s (want %s)", word, Shown(n.raw), suggestion(n.raw, f.want), strings.Join(f.want, ", "))
-	return false
-}
-
-// suggestion is ", did you mean x?" or nothing.
-func suggestion(name string, candidates []string) string {
-	if near := Nearest(name, candidates); near != "" {
-		return fmt.Sprintf(", did you mean \"%s\"?", Shown(near))
-	}
-	return ""
-}
-
-func (l *loader) boolean(n *node, at string) bool {
-	if n.kind == scalarNode {
-		if b, ok := YAMLBool(n.text); ok {
-			return b
-		}
-		l.failAt(n, at, "want true or false (or yes, no, on, off), got \"%s\"", Shown(n.raw))
-		return false
-	}
-	l.failAt(n, at, "want true or false, got %s", n.kind)
-	return false
-}
-
-func (l *loader) number(n *node, v reflect.Value, at string, f field) {
-	got := n.kind.String()
-	if n.kind == scalarNode {
-		got = quoted(n.raw)
-	}
-	kind := "a number"
-	if v.CanInt() {
-		kind = "a whole number"
-	}
-	x, err := strconv.ParseFloat(n.text, 64)
-	if n.kind != scalarNode || err != nil || math.IsNaN(x) || math.IsInf(x, 0) ||
-		f.bounded && (x < f.min || x > f.max) || v.CanInt() && (x != math.Trunc(x) || math.Abs(x) > 1<<53) {
-		if f.bounded {
-			kind += fmt.Sprintf(" from %s to %s", plainNumber(f.min), plainNumber(f.max))
-		}
-		l.failAt(n, at, "want %s, got %s", kind, got)
-		return
-	}
-	if v.CanInt() {
-		v.SetInt(int64(x))
-		return
-	}
-	v.SetFloat(x)
-}
-
-func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
-// tokens reads 200000, 128k or 1.5m.
-func (l *loader) tokens(n *node, at string) Tokens {
-	got := n.kind.String()
-	if n.kind == scalarNode {
-		got = quoted(n.raw)
-		text, unit := strings.ToLower(strings.TrimSpace(n.text)), 1.0
-		if t, ok := strings.CutSuffix(text, "k"); ok {
-			text, unit = t, 1e3
-		} else if t, ok := strings.CutSuffix(text, "m"); ok {
-			text, unit = t, 1e6
-		}
-		x, err := strconv.ParseFloat(text, 64)
-		digits := strings.Trim(text, "0123456789.") == ""
-		if x = math.Round(x * unit); err == nil && digits && x >= 1 && x <= 1e9 {
-			return Tokens(x)
-		}
-	}
-	l.failAt(n, at, "want a number of tokens such as 200000, 128k or 1m, got %s", got)
-	return 0
 }
 
 // list gives the items of a list, or says how to write one.

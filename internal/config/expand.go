@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // expandable gives the names that ${…} knows besides env:NAME.
@@ -36,7 +38,7 @@ func (e Env) expand(text string) (out string, unset, slips []string) {
 		case isEnv && variable != "":
 			unset = append(unset, variable)
 		default:
-			if meant := Nearest(name, expandable()); meant != "" {
+			if meant := nearest.Of(name, expandable()); meant != "" {
 				slips = append(slips, fmt.Sprintf("${%s} is not known and stays as it is, did you mean ${%s}?", Shown(name), meant))
 			}
 			// Only the opening is passed by: what follows may hold a name that is known.

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // The keys of every section are the key tags of the structs in types.go: the audit, the
@@ -109,7 +111,7 @@ func belongs(key string) []string {
 	var names []string
 	for _, s := range spots() {
 		for _, k := range s.keys {
-			if fold(k) == fold(key) && len(names) < 3 {
+			if nearest.Fold(k) == nearest.Fold(key) && len(names) < 3 {
 				names = append(names, s.name)
 			}
 		}
@@ -120,10 +122,10 @@ func belongs(key string) []string {
 // unknownKey is the message for a key that does not stand where it was found.
 func unknownKey(what, key string, here []string) string {
 	msg := "unknown " + what
-	near := Nearest(key, here)
+	near := nearest.Of(key, here)
 	places := belongs(key)
 	switch {
-	case near != "" && fold(near) == fold(key): // another spelling of a key of this place
+	case near != "" && nearest.Fold(near) == nearest.Fold(key): // another spelling of a key of this place
 		msg += ", did you mean " + quoted(near) + "?"
 	case len(places) > 0:
 		msg += ": " + quoted(key) + " belongs under " + strings.Join(places, " or ")
@@ -140,9 +142,7 @@ func unknownKey(what, key string, here []string) string {
 func coord(at, key string) string {
 	plain := key != ""
 	for _, r := range key {
-		if !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
-			plain = false
-		}
+		plain = plain && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
 	}
 	if !plain {
 		key = `"` + Shown(key) + `"`

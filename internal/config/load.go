@@ -126,7 +126,7 @@ func (l *loader) section(p pair, f field) {
 			v.SetZero()
 		}
 		e := l.entry(p.key, l.pos(p.line, p.col))
-		l.structure(p.value, v, p.key, "key", &e)
+		l.structure(p.value, v, p.key, &e)
 		for k, pos := range e.at {
 			l.cfg.where[coord(p.key, k)] = pos
 		}
@@ -187,7 +187,7 @@ func (l *loader) named(p pair, section reflect.Value, at string) {
 	if _, ok := x.(*Model); ok && l.spaced(p.value, at) {
 		return
 	}
-	l.structure(p.value, v.Elem(), at, "key", x.base())
+	l.structure(p.value, v.Elem(), at, x.base())
 	if p.value.kind != nullNode && p.value.kind != mapNode || !x.check(l, at) {
 		return
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (l *loader) readPersona(s Source) *Agent {
 		return nil
 	}
 	a := &Agent{Entry: l.entry(id, pos), IsPersona: true}
-	l.structure(root, reflect.ValueOf(a).Elem(), "", "key", &a.Entry)
+	l.structure(root, reflect.ValueOf(a).Elem(), "", &a.Entry)
 	if root.kind != mapNode && root.kind != nullNode {
 		return nil
 	}
@@ -92,8 +93,8 @@ func (l *loader) checkPersona(a *Agent, id string) {
 // that opens it is left empty.
 func (l *loader) split(data []byte) (front []byte, body string, bodyLine int) {
 	text, err := cleanText(data)
-	if err != nil {
-		bad := err.(*syntaxError)
+	var bad *syntaxError
+	if errors.As(err, &bad) {
 		l.fail(l.pos(bad.line, bad.col), "", "%s", bad.message)
 		return nil, "", 0
 	}

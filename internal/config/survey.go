@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"jig/internal/nearest"
 )
 
 // Survey says in short lines what sources would do if they were trusted, for the person
@@ -143,7 +145,7 @@ func (s *surveyor) agent(n *node, who string) {
 // folded finds a key in any of the spellings a persona may use.
 func folded(n *node, key string) *node {
 	for _, p := range n.pairs {
-		if fold(p.key) == fold(key) {
+		if nearest.Fold(p.key) == nearest.Fold(key) {
 			return p.value
 		}
 	}

@@ -28,7 +28,7 @@ func (t Tool) Decode(v any) error {
 		return fmt.Errorf("got %s (%s)", got, Pos{t.Pos.Path, t.value.line, t.value.col})
 	}
 	l := &loader{env: t.env, src: Source{Path: t.Pos.Path}, cfg: &Config{}}
-	l.structure(t.value, reflect.ValueOf(v).Elem(), "", "key", nil)
+	l.structure(t.value, reflect.ValueOf(v).Elem(), "", nil)
 	if len(l.problems) == 0 {
 		return nil
 	}

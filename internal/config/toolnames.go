@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"jig/internal/nearest"
+)
 
 // Toolsets gives the names of the sets that stand for several tools or are configured
 // as one.
@@ -50,7 +54,7 @@ func YAMLBool(text string) (value, ok bool) {
 	if len(text) > longest {
 		return false, false
 	}
-	low := fold(text)
+	low := nearest.Fold(text)
 	switch {
 	case low != "" && len(low) != len(text): // fold dropped a dash
 		return false, false

@@ -108,7 +108,7 @@ func (l *loader) subagents(n *node, at string) Subagents {
 		}
 		s := Subagent{Entry: l.entry(p.key, pos)}
 		before := len(l.problems)
-		l.structure(p.value, reflect.ValueOf(&s).Elem(), here, "key", &s.Entry)
+		l.structure(p.value, reflect.ValueOf(&s).Elem(), here, &s.Entry)
 		if s.SystemPrompt == "" && p.key != "default" && len(l.problems) == before {
 			l.fail(pos, here+".system_prompt", "a subagent needs a system prompt")
 		}

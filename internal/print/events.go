@@ -1,6 +1,7 @@
 package print
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func (e *events) write(ev proto.Event) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "%s\n", line)
+		_, err = fmt.Fprintf(e.out, "%s\n", escaped(line))
 		return err
 	}
 	switch v := ev.Now.(type) {
@@ -73,7 +74,12 @@ func (e *events) delta(v proto.Writing) error {
 }
 
 func (e *events) line(v any) error {
-	enc := json.NewEncoder(e.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := e.out.Write(escaped(b.Bytes()))
+	return err
 }

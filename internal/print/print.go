@@ -4,6 +4,7 @@
 package print
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -103,11 +104,32 @@ func Clean(s string) string {
 			return r
 		case r == '\r':
 			return -1
-		case r < 0x20 || r == 0x7F || r >= 0x80 && r < 0xA0:
-			return '\uFFFD'
-		case r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069: // text that runs the other way than it reads
+		case r < 0x20 || steers(r):
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// steers says whether a character beyond the first control characters steers a terminal, or makes
+// text run the other way than it reads.
+func steers(r rune) bool {
+	return r >= 0x7F && r < 0xA0 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// escaped is a line of JSON in which such characters, which only strings can hold, are written as
+// escapes: JSON leaves them as they are, and a report is often looked at on a terminal.
+func escaped(line []byte) []byte {
+	if !bytes.ContainsFunc(line, steers) {
+		return line
+	}
+	var b bytes.Buffer
+	for _, r := range string(line) {
+		if steers(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }

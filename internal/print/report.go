@@ -1,6 +1,7 @@
 package print
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
@@ -79,8 +80,13 @@ func (r *Report) end(f proto.Ended) {
 }
 
 func (r Report) writeJSON(w io.Writer, indent string) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
-	return e.Encode(r)
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	_, err := w.Write(escaped(b.Bytes()))
+	return err
 }

@@ -52,7 +52,7 @@ func (f *folder) hold() { f.refs.Add(1) }
 
 func (f *folder) release() {
 	if f.refs.Add(-1) == 0 {
-		syscall.Close(f.fd)
+		_ = syscall.Close(f.fd)
 	}
 }
 
@@ -90,7 +90,7 @@ func (f *folder) read(l *listing) error {
 	}
 	for {
 		n, err := syscall.ReadDirent(f.fd, l.raw)
-		if err == syscall.EINTR {
+		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if err != nil || n <= 0 {
@@ -121,7 +121,7 @@ func (f *folder) kind(kind byte, name []byte) fs.FileMode {
 	if err != nil {
 		return fs.ModeIrregular
 	}
-	defer syscall.Close(fd)
+	defer func() { _ = syscall.Close(fd) }()
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
 		return fs.ModeIrregular
@@ -162,7 +162,7 @@ func (h *handle) open(d *folder, name []byte) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for err = syscall.EINTR; err == syscall.EINTR; {
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
 		err = syscall.Fstat(h.fd, &h.st)
 	}
 	if err == nil && h.st.Mode&syscall.S_IFMT != syscall.S_IFREG {
@@ -178,7 +178,7 @@ func (h *handle) open(d *folder, name []byte) (size int64, err error) {
 func (h *handle) read(p []byte) (int, error) {
 	for {
 		n, err := syscall.Read(h.fd, p)
-		if err == syscall.EINTR {
+		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if err != nil {
@@ -191,7 +191,7 @@ func (h *handle) read(p []byte) (int, error) {
 	}
 }
 
-func (h *handle) close() { syscall.Close(h.fd) }
+func (h *handle) close() { _ = syscall.Close(h.fd) }
 
 func replaced(err error) bool {
 	return errors.Is(err, errNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO)

@@ -160,7 +160,7 @@ func TestVisitEndsTheWalk(t *testing.T) {
 			}
 			return nil
 		})
-		if err != c.want || n != 2 {
+		if !errors.Is(err, c.want) || n != 2 {
 			t.Errorf("%v: %d visits, error %v", c.give, n, err)
 		}
 	}

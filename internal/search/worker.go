@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"jig/internal/search/regex"
@@ -84,7 +85,7 @@ func (w *worker) content(size int64) error {
 		for filled < goal && !ended {
 			n, err := w.file.read(w.buf[filled:goal])
 			filled += n
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				ended = true
 			} else if err != nil {
 				return err

@@ -16,7 +16,9 @@ import (
 // Options say where the provider is and how to talk to it.
 type Options = endpoint.Options
 
-// version is the only version of the API there is; a request without it is refused.
+// version is of the API; a request without one is refused. The later 2026-10-21 brings nothing that
+// is used here and takes temperature and top_p away from the models that still have them:
+// https://platform.claude.com/docs/en/api/migration-2026-10-21
 const version = "2023-06-01"
 
 // Model is one provider. It is safe for concurrent use.
@@ -48,19 +50,22 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	if err != nil {
 		return model.Reply{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	a := newAnswer(tell)
-	if endpoint.IsStream(res) {
-		err = m.stream(ctx, res, a)
-	} else {
-		err = m.whole(ctx, res, a)
+	in, stream, err := m.client.Begin(ctx, res)
+	switch {
+	case err != nil:
+	case stream:
+		err = m.stream(ctx, res, in, a)
+	default:
+		err = m.whole(ctx, res, in, a)
 	}
 	return a.reply(), err
 }
 
 // stream reads events up to message_stop.
-func (m *Model) stream(ctx context.Context, res *http.Response, a *answer) error {
-	events := sse.NewReader(res.Body)
+func (m *Model) stream(ctx context.Context, res *http.Response, in io.Reader, a *answer) error {
+	events := sse.NewReader(in)
 	seen := false
 	for {
 		e, err := events.Next()
@@ -94,8 +99,8 @@ func (m *Model) stream(ctx context.Context, res *http.Response, a *answer) error
 }
 
 // whole reads an answer that was not streamed although a stream was asked for.
-func (m *Model) whole(ctx context.Context, res *http.Response, a *answer) error {
-	body, err := m.client.ReadWhole(ctx, res)
+func (m *Model) whole(ctx context.Context, res *http.Response, in io.Reader, a *answer) error {
+	body, err := m.client.ReadWhole(ctx, in)
 	if err != nil {
 		return err
 	}

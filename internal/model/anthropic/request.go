@@ -32,6 +32,9 @@ type tool struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
+// noInput is the schema of a tool that has none: the API demands one.
+const noInput = `{"type":"object"}`
+
 type toolChoice struct {
 	Type string `json:"type"`
 }
@@ -82,6 +85,9 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 		q.Thinking = nil
 	}
 	for _, t := range r.Tools {
+		if len(t.Input) == 0 {
+			t.Input = json.RawMessage(noInput)
+		}
 		q.Tools = append(q.Tools, tool{t.Name, t.Doc, t.Input})
 	}
 	if len(q.Tools) == 0 {
@@ -120,7 +126,7 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 		for _, c := range m.Blocks.Calls() {
 			name := model.WireName(c.Name)
 			if !slices.ContainsFunc(out, func(t tool) bool { return t.Name == name }) {
-				out = append(out, tool{name, "", json.RawMessage(`{"type":"object"}`)})
+				out = append(out, tool{name, "", json.RawMessage(noInput)})
 			}
 		}
 	}

@@ -4,10 +4,11 @@
 package endpoint
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -118,11 +119,15 @@ func Join(base, version, path string) (*url.URL, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, model.Errorf(model.KindRequest, "%q is not a base URL; it needs the form https://host or https://host/path", shown(base))
 	}
-	p := strings.TrimRight(u.Path, "/")
+	p := strings.TrimRight(u.EscapedPath(), "/")
 	if p == "" {
 		p = version
 	}
-	u.Path, u.RawPath, u.Fragment, u.RawFragment = p+path, "", "", ""
+	u.RawPath = p + path
+	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
+		return nil, model.Errorf(model.KindRequest, "the path of the base URL %q cannot be read", shown(base))
+	}
+	u.Fragment, u.RawFragment = "", ""
 	return u, nil
 }
 
@@ -161,7 +166,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -171,17 +176,33 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 
 const maxErrorBody = 1 << 20
 
-// IsStream says whether an answer is an event stream. Servers that leave the type out are believed
-// to send what was asked for.
-func IsStream(res *http.Response) bool {
-	t, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	return err != nil || t == "text/event-stream" || t == "application/octet-stream" || t == "text/plain"
+// Begin looks at how an answer begins and says whether it is a stream of events; the answer is read
+// from what it returns. The content type does not decide, because servers send a JSON error under
+// the type of a stream, and streams under none.
+func (c *Client) Begin(ctx context.Context, res *http.Response) (body io.Reader, stream bool, err error) {
+	r := bufio.NewReader(res.Body)
+	for n := 1; ; n++ {
+		b, err := r.Peek(n)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, bufio.ErrBufferFull):
+			return r, true, nil // nothing at all, which reading it will tell
+		case err != nil:
+			return nil, false, c.Broken(ctx, err)
+		}
+		switch b[n-1] {
+		case ' ', '\t', '\r', '\n':
+		case '{', '[', '<':
+			return r, false, nil
+		default:
+			return r, true, nil
+		}
+	}
 }
 
 // ReadWhole reads an answer that is not a stream. It is bounded, because it may come from anywhere.
-func (c *Client) ReadWhole(ctx context.Context, res *http.Response) ([]byte, error) {
+func (c *Client) ReadWhole(ctx context.Context, body io.Reader) ([]byte, error) {
 	const limit = 64 << 20
-	b, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	b, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
 		return nil, c.Broken(ctx, err)
 	}

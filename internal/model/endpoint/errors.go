@@ -100,7 +100,7 @@ func Complain(body []byte) (Complaint, bool) {
 	if len(top.Error) > 0 && string(top.Error) != "null" {
 		var s string
 		if json.Unmarshal(top.Error, &s) == nil {
-			return Complaint{Message: first(s, text(top.Message))}, true
+			return Complaint{text(top.Type), text(top.Code), first(s, text(top.Message))}, true
 		}
 		var e struct {
 			Type    any `json:"type"`
@@ -208,6 +208,9 @@ func (c *Client) hasKey() bool {
 func (c *Client) place() string { return c.url.Scheme + "://" + c.url.Host + c.url.EscapedPath() }
 
 func kindOf(status int, p Complaint) model.Kind {
+	if n, err := strconv.Atoi(p.Code); status == 0 && err == nil && n >= 400 && n < 600 {
+		status = n // a gateway's way to pass on the status it got
+	}
 	m, tags := strings.ToLower(p.Message), strings.ToLower(p.Type+" "+p.Code)
 	has := func(s string, words ...string) bool {
 		for _, w := range words {
@@ -228,8 +231,6 @@ func kindOf(status int, p Complaint) model.Kind {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key"):
 		return model.KindAuth
 	case status >= 500, status == http.StatusRequestTimeout, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
-		return model.KindServer
-	case status == 0 && has(tags, "5"):
 		return model.KindServer
 	}
 	return model.KindRequest

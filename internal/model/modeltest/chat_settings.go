@@ -119,7 +119,7 @@ func (s *Server) chatConversation(messages list) *problem {
 			id := m["tool_call_id"].(string)
 			switch {
 			case known == nil:
-				return chatProblem(fmt.Sprintf("messages.[%d].role", i), "", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+				return chatProblem(fmt.Sprintf("messages.[%d].role", i), "", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.") //nolint:misspell // the service spells it so
 			case !slices.Contains(known, id):
 				return chatProblem(fmt.Sprintf("messages.[%d].tool_call_id", i), "", "Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", id)
 			case !slices.Contains(open, id):

@@ -23,8 +23,8 @@ func ask(m model.Model, name string) (model.Reply, error) {
 	return m.Stream(context.Background(), model.Request{Model: name, Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
 }
 
-// clear checks that an error is one line for a person, of a kind, without a secret.
-func clear(t *testing.T, who string, err error, kind model.Kind, parts ...string) {
+// sentence checks that an error is one line for a person, of a kind, without a secret.
+func sentence(t *testing.T, who string, err error, kind model.Kind, parts ...string) {
 	t.Helper()
 	if model.KindOf(err) != kind {
 		t.Errorf("%s: kind %q, want %q: %v", who, model.KindOf(err), kind, err)
@@ -54,7 +54,7 @@ func TestAStreamThatBreaksIsAnErrorWithWhatHadCome(t *testing.T) {
 				r := reply
 				r.Fault = modeltest.Fault{Kind: kind, After: after}
 				got, err := ask(cl.make(t, modeltest.New(t, r)), cl.model)
-				clear(t, cl.name+" "+string(kind), err, want)
+				sentence(t, cl.name+" "+string(kind), err, want)
 				if after == 5 && got.Blocks.Text() == "" || got.Stop != "" {
 					t.Errorf("%s %s: reply %+v", cl.name, kind, got)
 				}
@@ -87,35 +87,38 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 			kind   model.Kind
 			says   []string
 		}{
-			"bad request":    {400, nil, `{"error":{"message":"temperature: range: 0..1","type":"invalid_request_error"}}`, model.KindRequest, []string{"(400)", "temperature: range: 0..1"}},
-			"overflow":       {400, nil, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`, model.KindOverflow, []string{"too long", "start a new one"}},
-			"prompt too big": {400, nil, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum"}}`, model.KindOverflow, nil},
-			"key":            {401, nil, `{"error":{"message":"Incorrect API key provided: ` + modeltest.Key + `"}}`, model.KindAuth, []string{"_API_KEY", "[secret]", "(401)"}},
-			"forbidden":      {403, nil, `{"error":{"message":"no access"}}`, model.KindAuth, []string{"no access"}},
-			"payment":        {402, nil, ``, model.KindQuota, []string{"billing"}},
-			"not found":      {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1/", "url"}},
-			"not found page": {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1/", `a web page titled "502 Bad Gateway"`}},
-			"too large":      {413, nil, `{"error":{"type":"request_too_large","message":"too big"}}`, model.KindOverflow, []string{"too big"}},
-			"limit":          {429, http.Header{"Retry-After": {"7"}}, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, model.KindLimit, []string{"slow down", "wait"}},
-			"quota":          {429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, model.KindQuota, []string{"exceeded your current quota"}},
-			"credit":         {400, nil, `{"error":{"message":"Your credit balance is too low to access the API","type":"invalid_request_error"}}`, model.KindQuota, nil},
-			"broken":         {500, nil, `{"error":"boom"}`, model.KindServer, []string{"boom", "try again later"}},
-			"gateway":        {502, http.Header{"Content-Type": {"text/html"}}, page, model.KindServer, []string{"a web page"}},
-			"overloaded":     {529, nil, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, model.KindServer, []string{"Overloaded"}},
-			"text":           {503, nil, "upstream\nconnect error\t" + strings.Repeat("é", 2000), model.KindServer, []string{"upstream connect error"}},
-			"list":           {400, nil, `[{"error":{"code":400,"message":"in a list"}}]`, model.KindRequest, []string{"in a list"}},
-			"detail":         {422, nil, `{"detail":[{"loc":["body"],"msg":"field required"}]}`, model.KindRequest, []string{"field required"}},
-			"redirect":       {307, http.Header{"Location": {"https://elsewhere.example/v1"}}, "x", model.KindRequest, []string{"https://elsewhere.example/v1", "url"}},
-			"error in 200":   {200, nil, `{"error":{"message":"no such model","type":"invalid_request_error"}}`, model.KindRequest, []string{"no such model"}},
-			"page in 200":    {200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, page, model.KindProtocol, []string{"text/html", "web page", "url"}},
-			"empty 200":      {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindProtocol, []string{"empty"}},
-			"other JSON":     {200, nil, `{"hello":1}`, model.KindProtocol, []string{"not with a model's reply"}},
-			"other events":   {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: <oops>\n\n", model.KindProtocol, nil},
-			"error as event": {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: {\"type\":\"error\",\"error\":{\"message\":\"boom\",\"type\":\"api_error\"}}\n\n", model.KindServer, []string{"boom"}},
+			"bad request":     {400, nil, `{"error":{"message":"temperature: range: 0..1","type":"invalid_request_error"}}`, model.KindRequest, []string{"(400)", "temperature: range: 0..1"}},
+			"overflow":        {400, nil, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`, model.KindOverflow, []string{"too long", "start a new one"}},
+			"prompt too big":  {400, nil, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum"}}`, model.KindOverflow, nil},
+			"key":             {401, nil, `{"error":{"message":"Incorrect API key provided: ` + modeltest.Key + `"}}`, model.KindAuth, []string{"_API_KEY", "[secret]", "(401)"}},
+			"forbidden":       {403, nil, `{"error":{"message":"no access"}}`, model.KindAuth, []string{"no access"}},
+			"payment":         {402, nil, ``, model.KindQuota, []string{"billing"}},
+			"not found":       {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1/", "url"}},
+			"not found page":  {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1/", `a web page titled "502 Bad Gateway"`}},
+			"too large":       {413, nil, `{"error":{"type":"request_too_large","message":"too big"}}`, model.KindOverflow, []string{"too big"}},
+			"limit":           {429, http.Header{"Retry-After": {"7"}}, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, model.KindLimit, []string{"slow down", "wait"}},
+			"quota":           {429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, model.KindQuota, []string{"exceeded your current quota"}},
+			"credit":          {400, nil, `{"error":{"message":"Your credit balance is too low to access the API","type":"invalid_request_error"}}`, model.KindQuota, nil},
+			"broken":          {500, nil, `{"error":"boom"}`, model.KindServer, []string{"boom", "try again later"}},
+			"gateway":         {502, http.Header{"Content-Type": {"text/html"}}, page, model.KindServer, []string{"a web page"}},
+			"overloaded":      {529, nil, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, model.KindServer, []string{"Overloaded"}},
+			"text":            {503, nil, "upstream\nconnect error\t" + strings.Repeat("é", 2000), model.KindServer, []string{"upstream connect error"}},
+			"list":            {400, nil, `[{"error":{"code":400,"message":"in a list"}}]`, model.KindRequest, []string{"in a list"}},
+			"detail":          {422, nil, `{"detail":[{"loc":["body"],"msg":"field required"}]}`, model.KindRequest, []string{"field required"}},
+			"redirect":        {307, http.Header{"Location": {"https://elsewhere.example/v1"}}, "x", model.KindRequest, []string{"https://elsewhere.example/v1", "url"}},
+			"error in 200":    {200, nil, `{"error":{"message":"no such model","type":"invalid_request_error"}}`, model.KindRequest, []string{"no such model"}},
+			"error in stream": {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n {\"error\":{\"message\":\"no such model\",\"type\":\"invalid_request_error\"}}", model.KindRequest, []string{"no such model"}},
+			"plain in 200":    {200, http.Header{"Content-Type": {"text/plain"}}, `{"error":"over capacity","code":503}`, model.KindServer, []string{"over capacity"}},
+			"code in stream":  {200, nil, `{"error":{"message":"slow down","code":429}}`, model.KindLimit, []string{"slow down"}},
+			"page in 200":     {200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, page, model.KindProtocol, []string{"text/html", "web page", "url"}},
+			"empty 200":       {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindProtocol, []string{"empty"}},
+			"other JSON":      {200, nil, `{"hello":1}`, model.KindProtocol, []string{"not with a model's reply"}},
+			"other events":    {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: <oops>\n\n", model.KindProtocol, nil},
+			"error as event":  {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: {\"type\":\"error\",\"error\":{\"message\":\"boom\",\"type\":\"api_error\"}}\n\n", model.KindServer, []string{"boom"}},
 		} {
 			s := modeltest.New(t, modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: c.status, Header: c.header, Body: c.body}})
 			_, err := ask(cl.make(t, s), cl.model)
-			clear(t, cl.name+" "+name, err, c.kind, c.says...)
+			sentence(t, cl.name+" "+name, err, c.kind, c.says...)
 			var e *model.Error
 			if errors.As(err, &e) && c.status != 200 && e.Status != c.status {
 				t.Errorf("%s %s: status %d", cl.name, name, e.Status)
@@ -145,7 +148,7 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 			if who == "no scheme" || who == "nonsense" {
 				kind, says = model.KindRequest, "base URL"
 			}
-			clear(t, who, err, kind, says)
+			sentence(t, who, err, kind, says)
 			if strings.Contains(err.Error(), "hunter22") {
 				t.Errorf("%s: %v", who, err)
 			}
@@ -159,7 +162,7 @@ func TestAnUntrustedCertificateIsNamed(t *testing.T) {
 	tls.StartTLS()
 	defer tls.Close()
 	_, err := ask(open(t, openai.New(openai.Options{URL: tls.URL})), "m")
-	clear(t, "certificate", err, model.KindNetwork, "certificate")
+	sentence(t, "certificate", err, model.KindNetwork, "certificate")
 }
 
 func TestCancellingEndsASilentStreamAtOnceAndLeavesNothingBehind(t *testing.T) {
@@ -254,6 +257,6 @@ func TestAKeyIsNotNeededOnTheOwnMachine(t *testing.T) {
 		}
 		s.Keyless = false
 		_, err := ask(m, cl.model)
-		clear(t, cl.name, err, model.KindAuth, "wants a key", "_API_KEY")
+		sentence(t, cl.name, err, model.KindAuth, "wants a key", "_API_KEY")
 	}
 }

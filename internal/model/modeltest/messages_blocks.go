@@ -137,6 +137,9 @@ func (c *messagesCheck) block(b object, role, at, message string) *problem {
 	}
 	switch kind {
 	case "text":
+		if l, _ := b["citations"].(list); c.latest && role == "user" && len(l) > 0 {
+			return invalid("%s.text.citations: Extra inputs are not permitted", at)
+		}
 		return c.text(b, at, "messages")
 	case "image":
 		return c.image(b, at)
@@ -386,7 +389,7 @@ func (c *messagesCheck) budgetNeedsThinking() *problem {
 	}
 	kind := c.turns[i].blocks[0]["type"]
 	if kind != "thinking" && kind != "redacted_thinking" {
-		return invalid("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%v`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).", i, kind)
+		return invalid("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%v`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).", i, kind) //nolint:misspell // the service spells it so
 	}
 	return nil
 }

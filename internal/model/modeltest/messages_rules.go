@@ -37,8 +37,9 @@ func (s *Server) checkMessages(r *http.Request, body []byte) (object, *problem) 
 	case key != "" && key != Key, bearer != "" && bearer != "Bearer "+Key:
 		return nil, &problem{status: 401, kind: "authentication_error", message: "invalid x-api-key"}
 	}
-	switch v := r.Header.Get("anthropic-version"); v {
-	case "2023-06-01":
+	latest := r.Header.Get("anthropic-version") == "2026-10-21"
+	switch v := r.Header.Get("anthropic-version"); v { // https://platform.claude.com/docs/en/api/versioning
+	case "2023-06-01", "2026-10-21":
 	case "":
 		return nil, invalid("anthropic-version: header is required")
 	default:
@@ -58,7 +59,9 @@ func (s *Server) checkMessages(r *http.Request, body []byte) (object, *problem) 
 		}
 	}
 	for _, k := range slices.Sorted(keys(q)) {
-		if !slices.Contains(messageKeys, k) {
+		// https://platform.claude.com/docs/en/api/migration-2026-10-21
+		removed := latest && (k == "temperature" || k == "top_p" || k == "top_k")
+		if removed || !slices.Contains(messageKeys, k) {
 			return nil, invalid("%s: Extra inputs are not permitted", k)
 		}
 	}
@@ -69,7 +72,7 @@ func (s *Server) checkMessages(r *http.Request, body []byte) (object, *problem) 
 	if model == "" || len(s.Models) > 0 && !slices.Contains(s.Models, model) {
 		return nil, &problem{status: 404, kind: "not_found_error", message: "model: " + model}
 	}
-	c := &messagesCheck{server: s, q: q, model: model, version: versionOf(model)}
+	c := &messagesCheck{server: s, q: q, model: model, version: versionOf(model), latest: latest}
 	for _, check := range []func() *problem{c.settings, c.sampling, c.thinking, c.tools, c.system, c.messages, c.conversation, c.cacheMarks} {
 		if p := check(); p != nil {
 			return nil, p
@@ -83,8 +86,9 @@ type messagesCheck struct {
 	server    *Server
 	q         object
 	model     string
-	version   int // 46 for claude-opus-4-6; 0 for other names
-	marks     int // cache marks seen
+	version   int  // of the model: 46 for claude-opus-4-6; 0 for other names
+	latest    bool // the latest version of the API
+	marks     int  // cache marks seen
 	turns     []turnCheck
 	toolNames []string
 }

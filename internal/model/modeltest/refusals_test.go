@@ -19,7 +19,7 @@ func post(t *testing.T, s *modeltest.Server, d modeltest.Dialect, body string, h
 	if d == modeltest.Messages {
 		path = "/v1/messages"
 	}
-	r, err := http.NewRequest("POST", s.URL+path, strings.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func post(t *testing.T, s *modeltest.Server, d modeltest.Dialect, body string, h
 		Type  string
 		Error struct{ Type, Message string }
 	}
-	if res.StatusCode != 200 && (json.Unmarshal(b, &e) != nil || e.Error.Message == "" || e.Error.Type == "" || (d == modeltest.Messages) != (e.Type == "error")) {
+	if res.StatusCode != http.StatusOK && (json.Unmarshal(b, &e) != nil || e.Error.Message == "" || e.Error.Type == "" || (d == modeltest.Messages) != (e.Type == "error")) {
 		t.Errorf("not the provider's error shape: %s", b)
 	}
 	return res.StatusCode, e.Error.Message
@@ -100,7 +100,7 @@ func TestChatRefusesWhatTheReferenceRefuses(t *testing.T) {
 		{"image that is none", `,{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,PGh0bWw+"}}]}`, "unsupported image"},
 		{"image broken", `,{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,***"}}]}`, "Invalid base64"},
 		{"image bare", `,{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + png + `"}}]}`, "Invalid image URL"},
-		{"result without a call", answer, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"},
+		{"result without a call", answer, "messages with role 'tool' must be a response to a "},
 		{"result of another call", call + `,{"role":"tool","tool_call_id":"c2","content":"x"}`, "'tool_call_id' of 'c2' not found in 'tool_calls' of previous message"},
 		{"result twice", call + answer + answer, "Duplicate value for 'tool_call_id'"},
 		{"result without id", call + `,{"role":"tool","content":"x"}`, "Missing required parameter: 'messages[2].tool_call_id'."},
@@ -268,14 +268,16 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 		status int
 		want   string
 	}{
-		"chat without key":          {modeltest.Chat, chat, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
-		"chat with a wrong key":     {modeltest.Chat, chat, []string{"Authorization", "Bearer sk-wrong"}, 401, "Incorrect API key provided"},
-		"chat as plain text":        {modeltest.Chat, chat, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
-		"messages without key":      {modeltest.Messages, messages, []string{"x-api-key", ""}, 401, "x-api-key header is required"},
-		"messages with a wrong key": {modeltest.Messages, messages, []string{"x-api-key", "sk-wrong"}, 401, "invalid x-api-key"},
-		"messages without version":  {modeltest.Messages, messages, []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
-		"messages of a version":     {modeltest.Messages, messages, []string{"anthropic-version", "2024-01-01"}, 400, "is not a valid version"},
-		"messages too large":        {modeltest.Messages, `{"model":"` + strings.Repeat("x", 32<<20) + `"}`, nil, 413, "exceeds the maximum size"},
+		"chat without key":                 {modeltest.Chat, chat, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
+		"chat with a wrong key":            {modeltest.Chat, chat, []string{"Authorization", "Bearer sk-wrong"}, 401, "Incorrect API key provided"},
+		"chat as plain text":               {modeltest.Chat, chat, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
+		"messages without key":             {modeltest.Messages, messages, []string{"x-api-key", ""}, 401, "x-api-key header is required"},
+		"messages with a wrong key":        {modeltest.Messages, messages, []string{"x-api-key", "sk-wrong"}, 401, "invalid x-api-key"},
+		"messages without version":         {modeltest.Messages, messages, []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
+		"messages of a version":            {modeltest.Messages, messages, []string{"anthropic-version", "2024-01-01"}, 400, "is not a valid version"},
+		"messages with a key as bearer":    {modeltest.Messages, `{}`, []string{"x-api-key", "", "Authorization", "Bearer " + modeltest.Key}, 400, "model: Field required"},
+		"messages too new for temperature": {modeltest.Messages, strings.Replace(messages, "{", `{"temperature":1,`, 1), []string{"anthropic-version", "2026-10-21"}, 400, "temperature: Extra inputs are not permitted"},
+		"messages too large":               {modeltest.Messages, `{"model":"` + strings.Repeat("x", 32<<20) + `"}`, nil, 413, "exceeds the maximum size"},
 	} {
 		if status, message := post(t, s, c.d, c.body, c.header...); status != c.status || !strings.Contains(message, c.want) {
 			t.Errorf("%s: %d %q", name, status, message)
@@ -287,11 +289,11 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if res.StatusCode != want && !(want == 405 && res.StatusCode == 405) {
+		if res.StatusCode != want {
 			t.Errorf("GET %s: %d, want %d", path, res.StatusCode, want)
 		}
 	}
-	if n := len(s.Refused()); n != 13 {
+	if n := len(s.Refused()); n != 15 {
 		t.Errorf("%d refusals recorded", n)
 	}
 }

@@ -202,7 +202,7 @@ func (a *answer) reply() model.Reply {
 	case a.finish == "":
 	case a.finish == "length":
 		r.Stop = model.StopLength
-	case a.finish == "prosefilter", a.refusal.Len() > 0:
+	case a.finish == "content_filter", a.refusal.Len() > 0:
 		r.Stop = model.StopRefusal
 	case len(a.calls) > 0:
 		r.Stop = model.StopCalls

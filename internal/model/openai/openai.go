@@ -48,19 +48,22 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	if err != nil {
 		return model.Reply{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	a := &answer{tell: tell}
-	if endpoint.IsStream(res) {
-		err = m.stream(ctx, res, a)
-	} else {
-		err = m.whole(ctx, res, a)
+	in, stream, err := m.client.Begin(ctx, res)
+	switch {
+	case err != nil:
+	case stream:
+		err = m.stream(ctx, res, in, a)
+	default:
+		err = m.whole(ctx, res, in, a)
 	}
 	return a.reply(), err
 }
 
 // stream reads chunk after chunk until the stream's end mark, or its end.
-func (m *Model) stream(ctx context.Context, res *http.Response, a *answer) error {
-	events := sse.NewReader(res.Body)
+func (m *Model) stream(ctx context.Context, res *http.Response, in io.Reader, a *answer) error {
+	events := sse.NewReader(in)
 	seen := false
 	for {
 		e, err := events.Next()
@@ -88,8 +91,8 @@ func (m *Model) stream(ctx context.Context, res *http.Response, a *answer) error
 }
 
 // whole reads an answer that was not streamed although a stream was asked for.
-func (m *Model) whole(ctx context.Context, res *http.Response, a *answer) error {
-	body, err := m.client.ReadWhole(ctx, res)
+func (m *Model) whole(ctx context.Context, res *http.Response, in io.Reader, a *answer) error {
+	body, err := m.client.ReadWhole(ctx, in)
 	if err != nil {
 		return err
 	}

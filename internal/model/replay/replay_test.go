@@ -2,6 +2,8 @@ package replay_test
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,5 +85,30 @@ func TestAScriptWhoseToolsDidNothingFailsAndSaysWhy(t *testing.T) {
 	want := "replay: the request for reply 2 is not what the script expects: no result to match sum\\.go:(\\d+) for ${line}: grep gave \"No matches\""
 	if err == nil || err.Error() != want || model.KindOf(err) != model.KindRequest {
 		t.Errorf("%v", err)
+	}
+}
+
+// The manual's script is played against results as the tools would give them.
+func TestTheManualsScriptPlays(t *testing.T) {
+	manual, err := os.ReadFile("../../../docs/replay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, _ := strings.Cut(string(manual), "```yaml\n")
+	script, _, _ = strings.Cut(script, "```")
+	m := play(t, script)
+	steps := [][]msg.Message{
+		{msg.Say(msg.User, "go")},
+		{called("a", "grep"), answered("a", "src/sum.go:3: func Sum(a, b int) int {")},
+		{called("b", "read_file"), answered("b", "func Sum(a, b int) int {\n\treturn a - b\n}")},
+	}
+	for i, s := range steps {
+		r, err := ask(m, s...)
+		if err != nil {
+			t.Fatalf("reply %d: %v", i+1, err)
+		}
+		if c := r.Blocks.Calls(); i == 1 && (len(c) != 1 || c[0].Args != `{"path":"src/sum.go"}`) {
+			t.Errorf("%+v", r)
+		}
 	}
 }

@@ -109,8 +109,13 @@ func parseLines(data []byte, s *script) error {
 			return nil
 		}
 		if err != nil {
-			line := 1 + bytes.Count(data[:min(int(d.InputOffset()), len(data))], []byte("\n"))
-			return fmt.Errorf("line %d: %w", line, err)
+			at := min(int(d.InputOffset()), len(data))
+			var syntax *json.SyntaxError
+			if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &syntax) {
+				// The decoder stands before the value that it could not read.
+				at = len(data) - len(bytes.TrimLeft(data[at:], " \t\r\n"))
+			}
+			return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
 		}
 	}
 }

@@ -2,17 +2,18 @@ package regex
 
 import (
 	"bytes"
+	"slices"
 	"unsafe"
 )
 
 // The table of a lazy automaton holds one row per state, with one entry per column of
-// the program. A state is named by the index of its row's first entry. Entries that
-// are not positive as int32 need a closer look:
+// the program. A state is named by the index of its row's first entry. The first row
+// stands for what is not computed yet, the second for a match; both lead only to
+// themselves. Entries of other rows may have the bit goIdle: in their state nothing can
+// match before the next line.
 const (
-	goUnknown uint32 = 0       // not computed yet
-	goMatch   uint32 = 1 << 31 // the line matches
-	// goIdle, with the name of a state, says that nothing can match before the next line.
-	goIdle uint32 = 1 << 31
+	goUnknown uint32 = 0
+	goIdle    uint32 = 1 << 31
 )
 
 const (
@@ -20,19 +21,25 @@ const (
 	// The cache is given up when it was cleared often and did not pay meanwhile.
 	clearsBeforeGivingUp = 4
 	bytesPerState        = 16
+	// simulatedSize bytes are then searched without it before it gets another chance.
+	simulatedSize = 256 << 10
 )
 
 // lazy is a deterministic automaton that is computed while it is used.
 type lazy struct {
-	prog    *program
-	step    *stepper
-	stride  int
-	table   []uint32
-	states  []cachedState
-	arena   []thread
-	ids     map[string]uint32
-	start   uint32 // the entry for the first line
-	resume  uint32 // the entry for a line after another
+	prog   *program
+	step   *stepper
+	stride int
+	match  uint32 // the name of the row that stands for a match
+	table  []uint32
+	states []cachedState
+	arena  []thread
+	ids    map[string]uint32
+	start  uint32 // the entry for the first line
+	resume uint32 // the entry for a line after another
+	// middle are the entries for the middle of a line, by what is behind; those that
+	// need to know more than that are not among them.
+	middle  [behindOther + 1]uint32
 	clears  int
 	visited int // bytes read since the cache was cleared
 	// always is set if the pattern matches at the start of every line, anchored if a
@@ -46,7 +53,7 @@ type cachedState struct {
 }
 
 func newLazy(p *program) *lazy {
-	d := &lazy{prog: p, step: newStepper(p), stride: p.endColumn + 1}
+	d := &lazy{prog: p, step: newStepper(p), stride: p.endColumn + 1, match: uint32(p.endColumn + 1)}
 	d.anchored = d.step.anchored()
 	d.reset()
 	return d
@@ -54,8 +61,11 @@ func newLazy(p *program) *lazy {
 
 // reset empties the cache but for the state at the start of a line.
 func (d *lazy) reset() {
-	d.table = append(d.table[:0], make([]uint32, d.stride)...) // no state is named 0
-	d.states = append(d.states[:0], cachedState{})
+	d.table = append(d.table[:0], make([]uint32, 2*d.stride)...)
+	for i := range d.stride {
+		d.table[d.stride+i] = d.match
+	}
+	d.states = append(d.states[:0], cachedState{}, cachedState{})
 	d.arena = d.arena[:0]
 	d.ids = map[string]uint32{}
 	d.visited = 0
@@ -64,16 +74,20 @@ func (d *lazy) reset() {
 	d.start, _ = d.intern(pos)
 	pos, _ = d.step.begin(false)
 	d.resume, _ = d.intern(pos)
+	for _, back := range [...]behind{behindCR, behindWord, behindOther} {
+		d.middle[back], _ = d.intern(d.step.middle(back))
+	}
 }
 
 func (d *lazy) size() int {
-	return 4*len(d.table) + 24*len(d.states) + 2*8*len(d.arena)
+	return 4*len(d.table) + 64*len(d.states) + 8*len(d.arena)
 }
 
 // intern returns the entry for a position.
 func (d *lazy) intern(pos position) (entry uint32, ok bool) {
 	from := len(d.arena)
 	d.arena = append(append(d.arena, thread(pos.decoding)), pos.threads...)
+	slices.Sort(d.arena[from+1:]) // the order of threads means nothing
 	key := threadBytes(d.arena[from:])
 	if id, ok := d.ids[key]; ok {
 		d.arena = d.arena[:from]
@@ -89,7 +103,7 @@ func (d *lazy) intern(pos position) (entry uint32, ok bool) {
 	}
 	d.table = append(d.table, make([]uint32, d.stride)...)
 	d.states = append(d.states, cachedState{pos.decoding, from, len(d.arena)})
-	d.ids[string(key)] = entry
+	d.ids[key] = entry // the key stays in the arena, which only grows until it is reset
 	return entry, true
 }
 
@@ -112,7 +126,7 @@ func (d *lazy) fill(state uint32, b int) (entry uint32, ok bool) {
 	pos, matched := d.step.step(d.position(state), b)
 	switch {
 	case matched:
-		entry = goMatch
+		entry = d.match
 	case b == endOfText, b == '\n':
 		entry = d.resume
 	default:
@@ -136,9 +150,41 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 	if d.always {
 		return at, at < len(buf)
 	}
-	state := d.start &^ goIdle
-	begun := at
-	idle := d.start&goIdle != 0
+	entry := d.start
+	if !d.anchored && len(buf)-at >= leadSize+minBlock {
+		lead := buf[:nextLine(buf, at+leadSize)]
+		if i, ok := d.sequential(lead, at, entry); ok {
+			return i, true
+		}
+		var i int
+		var ok bool
+		if i, at, ok = d.blocks(buf, len(lead)); ok {
+			return i, true
+		}
+		entry = d.resume
+	}
+	return d.sequential(buf, at, entry)
+}
+
+// entryAt returns the entry for the offset from, where a match may begin but no earlier
+// one can be under way. at is the start of the text searched.
+func (d *lazy) entryAt(buf []byte, at, from int) (entry uint32, ok bool) {
+	if from == at {
+		return d.start, true
+	}
+	switch b := buf[from-1]; {
+	case b == '\n':
+		return d.resume, true
+	case b < 0x80:
+		return d.middle[behindByte(b)], true
+	}
+	return d.middle[behindOther], !d.prog.unicodeWord
+}
+
+// sequential is scan from a given entry on, at the offset that it is for.
+func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
+	state, idle := entry&^goIdle, entry&goIdle != 0
+	begun, first := at, entry == d.start
 	for i := at; ; {
 		if idle {
 			n := bytes.IndexByte(buf[i:], '\n')
@@ -146,12 +192,10 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 				return 0, false
 			}
 			i += n
-			idle = false
 		}
-		var entry uint32
 		i, entry, state = d.run(buf, i, state)
 		if i == len(buf) {
-			if i > at && buf[i-1] == '\n' || i == at {
+			if i == at || buf[i-1] == '\n' {
 				return 0, false
 			}
 			return i - 1, d.matchesAtEnd(state)
@@ -161,11 +205,19 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 			begun = i
 			var ok bool
 			if entry, ok = d.fill(state, int(buf[i])); !ok {
-				line := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
-				return simulate(d.step, buf, line)
+				line := bytes.LastIndexByte(buf[:i], '\n') + 1
+				end := nextLine(buf, min(line+simulatedSize, len(buf)))
+				if i, ok = simulate(d.step, buf[:end], line, first && line == at); ok || end == len(buf) {
+					return i, ok
+				}
+				d.reset()
+				d.clears = clearsBeforeGivingUp
+				i, begun, entry = end, end, d.resume
+				state, idle = entry&^goIdle, entry&goIdle != 0
+				continue
 			}
 		}
-		if entry == goMatch {
+		if entry == d.match {
 			return i, true
 		}
 		idle = entry&goIdle != 0
@@ -177,30 +229,30 @@ func (d *lazy) scan(buf []byte, at int) (int, bool) {
 // run follows known entries. It stops at an entry that needs a closer look, returning
 // the offset of the byte, the entry, and the state before the byte.
 func (d *lazy) run(buf []byte, i int, state uint32) (int, uint32, uint32) {
-	table, columns := d.table, &d.prog.columns
+	table, columns, special := d.table, &d.prog.columns, int32(d.match)
 	for ; i+4 <= len(buf); i += 4 {
 		b := buf[i : i+4 : i+4]
 		e := table[state+uint32(columns[b[0]])]
-		if int32(e) <= 0 {
+		if int32(e) <= special {
 			return i, e, state
 		}
 		f := table[e+uint32(columns[b[1]])]
-		if int32(f) <= 0 {
+		if int32(f) <= special {
 			return i + 1, f, e
 		}
 		g := table[f+uint32(columns[b[2]])]
-		if int32(g) <= 0 {
+		if int32(g) <= special {
 			return i + 2, g, f
 		}
 		h := table[g+uint32(columns[b[3]])]
-		if int32(h) <= 0 {
+		if int32(h) <= special {
 			return i + 3, h, g
 		}
 		state = h
 	}
 	for ; i < len(buf); i++ {
 		e := table[state+uint32(columns[buf[i]])]
-		if int32(e) <= 0 {
+		if int32(e) <= special {
 			return i, e, state
 		}
 		state = e
@@ -214,13 +266,13 @@ func (d *lazy) matchesAtEnd(state uint32) bool {
 	if entry == goUnknown {
 		entry, _ = d.fill(state, endOfText)
 	}
-	return entry == goMatch
+	return entry == d.match
 }
 
-// simulate does what scan does, but remembers nothing.
-func simulate(s *stepper, buf []byte, at int) (int, bool) {
+// simulate does what scan does, but remembers nothing. first is as in begin.
+func simulate(s *stepper, buf []byte, at int, first bool) (int, bool) {
 	var threads []thread
-	pos, matched := s.begin(at == 0)
+	pos, matched := s.begin(first)
 	for i := at; i < len(buf); i++ {
 		threads = append(threads[:0], pos.threads...)
 		pos.threads = threads

@@ -31,19 +31,31 @@ type literalInfo struct {
 	plain bool
 }
 
-// requiredLiterals returns literals of which every matching line contains one, nil if
-// there are none worth looking for, and whether every line with one matches.
-func requiredLiterals(n *node) (lits []literal, plain bool) {
+// required is a set of literals of which every matching line contains one.
+type required struct {
+	lits []literal
+	// plain is set if every line with one of them matches, first if every match
+	// begins with one of them.
+	plain, first bool
+}
+
+// requiredLiterals returns what to look for in a text before running the program. There
+// are no literals in it if that would not be worth it.
+func requiredLiterals(n *node) required {
 	info := literalsOf(n)
 	if info.exact != nil && info.plain {
-		return minimal(info.exact), true
+		return required{lits: minimal(info.exact), plain: true}
 	}
-	lits = minimal(rarer(rarer(rarer(info.exact, info.inside), info.prefix), info.suffix))
+	front := rarer(info.exact, info.prefix)
+	all := rarer(rarer(front, info.inside), info.suffix)
 	// A candidate costs about as much as a hundred bytes of the search without them.
-	if frequency(lits) > 1.0/60 {
-		return nil, false
+	if frequency(all) > 1.0/60 {
+		return required{}
 	}
-	return lits, false
+	r := required{lits: minimal(all)}
+	// What was left out may have begun before the literal it contains.
+	r.first = frequency(front) <= frequency(all) && len(r.lits) == len(front)
+	return r
 }
 
 func literalsOf(n *node) literalInfo {

@@ -17,6 +17,7 @@ const bucketCount = 8
 // which lets a few more candidates through.
 type needles struct {
 	buckets [bucketCount][]needle
+	reach   int // how far a literal may begin before its window
 	tables  [windowSize][256]uint8
 	// open are the buckets whose windows end before a place.
 	open [windowSize]uint8
@@ -34,7 +35,7 @@ type needle struct {
 }
 
 func newNeedles(lits []literal) *needles {
-	n := &needles{vectors: hasVectors}
+	n := &needles{vectors: hasVectors()}
 	all := make([]needle, len(lits))
 	for i, lit := range lits {
 		all[i] = newNeedle(lit)
@@ -71,6 +72,7 @@ func newNeedle(lit literal) needle {
 
 func (n *needles) add(nd needle, bucket int) {
 	n.buckets[bucket] = append(n.buckets[bucket], nd)
+	n.reach = max(n.reach, nd.window)
 	bit := uint8(1) << bucket
 	for place := range windowSize {
 		i := nd.window + place

@@ -2,7 +2,7 @@ package regex
 
 import "golang.org/x/sys/cpu"
 
-var hasVectors = cpu.X86.HasAVX2
+func hasVectors() bool { return cpu.X86.HasAVX2 }
 
 // findWindow returns the first offset below size, a positive multiple of 64, at which
 // the bytes agree with the tables, or size. It reads two bytes more than size.

@@ -190,10 +190,11 @@ func mergeSingleBytes(subs []*node) *node {
 func mergeRunes(subs []*node) *node {
 	var set runeSet
 	for _, s := range subs {
-		if s.kind != kindRunes && !(s.kind == kindBytes && s.isASCII()) {
-			return nil
+		if s.kind == kindRunes || s.kind == kindBytes && s.isASCII() {
+			set = append(set, s.set...)
+			continue
 		}
-		set = append(set, s.set...)
+		return nil
 	}
 	return runesNode(set.canonical())
 }
@@ -202,10 +203,11 @@ func mergeRunes(subs []*node) *node {
 func mergeBytes(subs []*node) *node {
 	var set runeSet
 	for _, s := range subs {
-		if s.kind != kindBytes && !(s.kind == kindRunes && s.isASCII()) {
-			return nil
+		if s.kind == kindBytes || s.kind == kindRunes && s.isASCII() {
+			set = append(set, s.set...)
+			continue
 		}
-		set = append(set, s.set...)
+		return nil
 	}
 	return bytesNode(set.canonical())
 }

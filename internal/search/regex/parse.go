@@ -115,11 +115,14 @@ func (p *parser) fail(offset int, format string, args ...any) error {
 // line by line, with Unicode, and without octal escapes.
 func parse(pattern string, ignoreCase bool) (*node, error) {
 	if !utf8.ValidString(pattern) {
-		i := 0
-		for utf8.ValidString(pattern[:i+1]) || !utf8.FullRuneInString(pattern[i:]) {
-			i++
+		bad := 0
+		for i, c := range pattern {
+			if _, size := utf8.DecodeRuneInString(pattern[i:]); c == utf8.RuneError && size == 1 {
+				bad = i
+				break
+			}
 		}
-		return nil, &SyntaxError{Offset: i, Reason: "the pattern is not valid UTF-8"}
+		return nil, &SyntaxError{Offset: bad, Reason: "the pattern is not valid UTF-8"}
 	}
 	p := &parser{pattern: pattern}
 	p.flags = flags{ignoreCase: ignoreCase, multiLine: true, unicode: true}

@@ -30,7 +30,8 @@ func (g *patternMaker) pattern() string {
 	}
 	b.WriteString(g.alternation(3))
 	s := b.String()
-	if g.chance(6) {
+	// A comment is left its end: ripgrep's own group would be lost in it.
+	if g.chance(6) && !strings.Contains(s, "#") {
 		s = g.damage(s)
 	}
 	return s
@@ -168,7 +169,7 @@ func (g *patternMaker) word() string {
 func (g *patternMaker) literal() string {
 	switch g.r.IntN(14) {
 	case 0:
-		return g.pick("é", "É", "ß", "ſ", "K", "k", "Σ", "ς", "σ", "да", "日", "😀", "ǅ", "\u0301", "İ", "ı", "\u00a0", "\u2028")
+		return g.pick("é", "É", "ß", "ſ", "\u212a", "k", "Σ", "ς", "σ", "да", "日", "😀", "ǅ", "\u0301", "İ", "ı", "\u00a0", "\u2028")
 	case 1:
 		return g.pick(`\.`, `\\`, `\+`, `\*`, `\?`, `\(`, `\)`, `\|`, `\[`, `\]`, `\{`, `\}`, `\^`, `\$`, `\#`, `\&`, `\-`, `\~`,
 			`\/`, `\@`, `\:`, `\%`, `\"`, `\'`, `\ `, `\!`, `\,`, `\;`, `\=`, "\\`", `\_`)

@@ -2,7 +2,6 @@ package regex
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 )
 
@@ -52,41 +51,29 @@ type program struct {
 	word, other *charClass
 }
 
-// The limit of ripgrep on the size of a compiled pattern is 100 MiB, by its own way
-// of counting. The costs are fitted to what it accepts.
-const (
-	sizeLimit    = 100 << 20
-	costInst     = 40
-	costPerState = 12
-)
-
 type compiler struct {
 	prog     *program
-	cost     int
 	classIDs map[string]uint32
 	byteIDs  map[byteSet]uint32
+	// last is the class asked for last, and lastID its number.
+	last   runeSet
+	lastID uint32
 }
 
-// compile makes a program of a pattern, or refuses to if it would be too big.
-func compile(n *node) (*program, error) {
+// compile makes a program of a pattern.
+func compile(n *node) *program {
 	// Assertions count for this even where trim leaves them out.
 	c := &compiler{prog: &program{wholeText: n.asksForText()}, classIDs: map[string]uint32{}, byteIDs: map[byteSet]uint32{}}
 	c.emit(inst{op: opMatch})
-	start, err := c.node(trim(n), 0)
-	if err != nil {
-		return nil, err
-	}
 	p := c.prog
-	p.start = start
+	p.start = c.node(trim(n), 0)
 	if p.unicodeWord {
 		word := mustSet("perl:w")
 		p.word, p.other = newCharClass(word), newCharClass(word.negate(maxRune))
 	}
 	p.setColumns()
-	return p, nil
+	return p
 }
-
-var errTooBig = &SyntaxError{Reason: fmt.Sprintf("the pattern is too big: compiled, it would exceed %d MiB; use smaller repetitions", sizeLimit>>20)}
 
 func (c *compiler) emit(i inst) uint32 {
 	c.prog.insts = append(c.prog.insts, i)
@@ -95,101 +82,66 @@ func (c *compiler) emit(i inst) uint32 {
 
 // node compiles n such that it goes on at next; it returns where n begins. Since
 // everything is compiled back to front, no jump has to be patched but those of loops.
-func (c *compiler) node(n *node, next uint32) (uint32, error) {
-	if c.cost > sizeLimit {
-		return 0, errTooBig
-	}
+func (c *compiler) node(n *node, next uint32) uint32 {
 	switch n.kind {
 	case kindLiteral:
 		for _, b := range slices.Backward(n.lit) {
 			next = c.emit(inst{op: opByte, arg: uint32(b), next: next})
-			c.cost += costInst
 		}
 	case kindRunes:
-		id, cost := c.class(n.set)
-		c.cost += cost
-		next = c.emit(inst{op: opChar, arg: id, next: next})
+		next = c.emit(inst{op: opChar, arg: c.class(n.set), next: next})
 	case kindBytes:
-		c.cost += costInst
 		if len(n.set) == 0 {
-			return c.emit(inst{op: opFail}), nil
+			return c.emit(inst{op: opFail})
 		}
 		next = c.emit(inst{op: opBytes, arg: c.byteSet(n.set), next: next})
 	case kindLook:
-		c.cost += costInst
 		c.prog.looks = true
 		c.prog.unicodeWord = c.prog.unicodeWord || n.look.isUnicodeWord()
 		next = c.emit(inst{op: opLook, arg: uint32(n.look), next: next})
 	case kindConcat:
 		for _, s := range slices.Backward(n.subs) {
-			var err error
-			if next, err = c.node(s, next); err != nil {
-				return 0, err
-			}
+			next = c.node(s, next)
 		}
 	case kindAlternate:
-		return c.alternate(n.subs, next)
+		last := len(n.subs) - 1
+		begin := c.node(n.subs[last], next)
+		for _, s := range slices.Backward(n.subs[:last]) {
+			begin = c.emit(inst{op: opSplit, next: c.node(s, next), arg: begin})
+		}
+		return begin
 	case kindRepeat:
 		return c.repeat(n, next)
 	}
-	return next, nil
+	return next
 }
 
-func (c *compiler) alternate(subs []*node, next uint32) (uint32, error) {
-	begin, err := c.node(subs[len(subs)-1], next)
-	for _, s := range slices.Backward(subs[:len(subs)-1]) {
-		if err != nil {
-			return 0, err
-		}
-		var b uint32
-		b, err = c.node(s, next)
-		begin = c.emit(inst{op: opSplit, next: b, arg: begin})
-		c.cost += costInst
-	}
-	return begin, err
-}
-
-func (c *compiler) repeat(n *node, next uint32) (uint32, error) {
-	sub := n.subs[0]
-	end := next
+func (c *compiler) repeat(n *node, next uint32) uint32 {
+	sub, rounds, end := n.subs[0], n.min, next
 	if n.max == noLimit {
 		loop := c.emit(inst{op: opSplit, arg: end})
-		body, err := c.node(sub, loop)
-		if err != nil {
-			return 0, err
-		}
+		body := c.node(sub, loop)
 		c.prog.insts[loop].next = body
 		next = loop
-		if n.min > 0 {
+		if rounds > 0 {
 			next = body // the loop's body is the last of the rounds that have to be
+			rounds--
 		}
 	} else {
 		for range n.max - n.min { // each optional round may be the first that is left out
-			body, err := c.node(sub, next)
-			if err != nil {
-				return 0, err
-			}
-			next = c.emit(inst{op: opSplit, next: body, arg: end})
-			c.cost += costInst
+			next = c.emit(inst{op: opSplit, next: c.node(sub, next), arg: end})
 		}
-	}
-	rounds := n.min
-	if n.max == noLimit && rounds > 0 {
-		rounds--
 	}
 	for range rounds {
-		body, err := c.node(sub, next)
-		if err != nil {
-			return 0, err
-		}
-		next = body
-		c.cost++ // an empty body repeated must come to an end too
+		next = c.node(sub, next)
 	}
-	return next, nil
+	return next
 }
 
-// class returns the number of a class and what ripgrep would count for it.
-func (c *compiler) class(set runeSet) (uint32, int) {
+func (c *compiler) class(set runeSet) uint32 {
+	if len(c.last) > 0 && len(set) == len(c.last) && &set[0] == &c.last[0] {
+		return c.lastID // a repetition
+	}
 	var key []byte
 	for _, r := range set {
 		key = binary.LittleEndian.AppendUint32(key, uint32(r.lo))
@@ -201,8 +153,8 @@ func (c *compiler) class(set runeSet) (uint32, int) {
 		c.classIDs[string(key)] = id
 		c.prog.classes = append(c.prog.classes, newCharClass(set))
 	}
-	class := c.prog.classes[id]
-	return id, costInst + costPerState*64*(len(class.leaves)+len(class.inner))/4
+	c.last, c.lastID = set, id
+	return id
 }
 
 func (c *compiler) byteSet(set runeSet) uint32 {

@@ -25,9 +25,9 @@ type Regexp struct {
 	pattern string
 	prog    *program
 	// needles finds what every matching line contains; nil if there is nothing worth
-	// looking for. If plain is set, every line that contains it matches.
-	needles *needles
-	plain   bool
+	// looking for. plain and first are as in required.
+	needles      *needles
+	plain, first bool
 }
 
 // Compile reads a pattern. The error, a *SyntaxError, is one line that says what is
@@ -37,16 +37,21 @@ func Compile(pattern string, opt Options) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err = restrict(n); err != nil {
-		return nil, err
+	return compileNode(pattern, n, sizeLimit)
+}
+
+// compileNode makes a Regexp of a parsed pattern, if its size is within the limit.
+func compileNode(pattern string, n *node, limit int) (*Regexp, error) {
+	if size(n) > limit {
+		return nil, errTooBig()
 	}
-	prog, err := compile(n)
+	n, err := restrict(n)
 	if err != nil {
 		return nil, err
 	}
-	re := &Regexp{pattern: pattern, prog: prog}
-	if lits, plain := requiredLiterals(trim(n)); lits != nil && len(lits[0]) > 0 {
-		re.needles, re.plain = newNeedles(lits), plain
+	re := &Regexp{pattern: pattern, prog: compile(n)}
+	if r := requiredLiterals(trim(n)); len(r.lits) > 0 && len(r.lits[0]) > 0 {
+		re.needles, re.plain, re.first = newNeedles(r.lits), r.plain, r.first
 	}
 	return re, nil
 }
@@ -63,8 +68,9 @@ type Matcher struct {
 	re  *Regexp
 	dfa *lazy
 	// misses counts the lines that had a needle and did not match, skipped the bytes
-	// passed over to find them.
-	misses, skipped int
+	// passed over to find them. Once the needles do not pay, pause is how many bytes
+	// are searched without them before they get another chance.
+	misses, skipped, pause int
 }
 
 func (m *Matcher) automaton() *lazy {
@@ -77,36 +83,84 @@ func (m *Matcher) automaton() *lazy {
 // NextLine returns the bounds, without the line feed, of the first line of buf
 // at or after offset at that matches. at must be the start of a line.
 func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
-	for m.needlesPay() {
-		i := m.re.needles.next(buf, at)
-		if i < 0 {
-			return 0, 0, false
+	for at < len(buf) {
+		stop := len(buf)
+		if m.re.needles != nil {
+			if m.pause <= 0 {
+				var i int
+				if i, at = m.nextNeedle(buf, at); i >= 0 {
+					start, end = lineAround(buf, at, i)
+					return start, end, true
+				}
+				continue
+			}
+			stop = nextLine(buf, min(at+m.pause, len(buf)))
 		}
-		start, end := lineAround(buf, at, i)
-		if m.re.plain {
+		i, ok := m.automaton().scan(buf[:stop], at)
+		if ok {
+			m.pause -= i - at
+			start, end = lineAround(buf, at, i)
 			return start, end, true
 		}
-		if _, ok := m.automaton().scan(buf[:min(end+1, len(buf))], start); ok {
-			return start, end, true
-		}
-		m.misses++
-		m.skipped += end + 1 - at
-		if at = end + 1; at >= len(buf) {
-			return 0, 0, false
-		}
+		m.pause -= stop - at
+		at = stop
 	}
-	i, ok := m.automaton().scan(buf, at)
-	if !ok {
-		return 0, 0, false
-	}
-	start, end = lineAround(buf, at, i)
-	return start, end, true
+	return 0, 0, false
 }
 
-// needlesPay reports whether looking for needles first is worth it. It is not when
-// they are in lines all over the text and those lines do not match.
-func (m *Matcher) needlesPay() bool {
-	return m.re.needles != nil && (m.misses < 64 || m.skipped > 160*m.misses)
+const (
+	// A miss costs about as much as searching so many bytes without needles.
+	missCost = 80
+	// So many misses are looked at together.
+	missSample  = 64
+	needlePause = 64 << 10
+)
+
+// nextNeedle looks for a matching line by its needles. It returns an offset in it and
+// the start of a line before it, or -1 and the start of the line to go on from.
+func (m *Matcher) nextNeedle(buf []byte, at int) (i, from int) {
+	for at < len(buf) {
+		i := m.re.needles.next(buf, at)
+		if i < 0 {
+			return -1, len(buf)
+		}
+		if m.re.plain || m.verify(buf, at, i) {
+			return i, at
+		}
+		next := nextLine(buf, i)
+		m.misses++
+		m.skipped += next - at
+		at = next
+		if m.misses == missSample {
+			if m.skipped < missSample*missCost {
+				m.pause = needlePause
+			}
+			m.misses, m.skipped = 0, 0
+			if m.pause > 0 {
+				break
+			}
+		}
+	}
+	return -1, at
+}
+
+// verify reports whether the line matches in which a needle was found at i, the first
+// from the start of a line at on.
+func (m *Matcher) verify(buf []byte, at, i int) bool {
+	d := m.automaton()
+	line := buf[:nextLine(buf, i)]
+	if m.re.first {
+		// No match begins further left than the needle that reaches furthest left.
+		from := max(i-m.re.needles.reach, at)
+		from += bytes.LastIndexByte(buf[from:i], '\n') + 1
+		if entry, ok := d.entryAt(buf, at, from); ok {
+			_, ok = d.sequential(line, from, entry)
+			return ok
+		}
+	}
+	start := bytes.LastIndexByte(buf[at:i], '\n') + 1 + at
+	_, ok := d.scan(line, start)
+	return ok
 }
 
 // lineAround returns the bounds of the line that the byte at i belongs to; it does not

@@ -1,7 +1,5 @@
 package regex
 
-import "slices"
-
 // thread is a place in the program together with what it still depends on:
 //
 //	bits 32…63  the instruction
@@ -21,6 +19,14 @@ func (t thread) next() ahead    { return ahead(t) & aheadAny }
 
 // settled is the value of pending of a thread that waits for nothing.
 const settled = aheadLong
+
+// decodedASCII is what is known after an ASCII character.
+func decodedASCII(back behind) decoding {
+	if back == behindCR {
+		back = behindOther
+	}
+	return newDecoded(back, 3)
+}
 
 // position is everything that matters about a position in a text: the threads there
 // and, if the program has to know about words, where in a character it is.
@@ -75,12 +81,25 @@ func (s *stepper) begin(first bool) (pos position, matched bool) {
 	s.newRound()
 	s.reach(s.prog.start, behindStart)
 	matched = s.finishRound(settled)
-	slices.Sort(s.out)
 	pos.threads = s.out
 	if !first && s.prog.unicodeWord && !s.prog.wholeText {
 		pos.decoding = newDecoded(behindOther, 3)
 	}
 	return pos, matched
+}
+
+// middle returns the position after an ASCII character within a line if no thread has
+// come that far.
+func (s *stepper) middle(back behind) (pos position) {
+	s.out = s.out[:0]
+	s.newRound()
+	s.reach(s.prog.start, back)
+	s.finishRound(settled)
+	pos.threads = s.out
+	if s.prog.unicodeWord {
+		pos.decoding = decodedASCII(back)
+	}
+	return pos
 }
 
 // anchored reports whether a match can begin only at the start of a line.
@@ -132,7 +151,6 @@ func (s *stepper) step(from position, b int) (to position, matched bool) {
 		return position{}, true
 	}
 	s.finishLate(behind)
-	slices.Sort(s.out)
 	return position{decoding: decoding, threads: s.out}, false
 }
 
@@ -157,11 +175,7 @@ func (s *stepper) look(from decoding, b int) (now, was ahead, to decoding, back 
 		was = aheadBad
 	}
 	if b < 0x80 {
-		seen := back
-		if seen == behindCR {
-			seen = behindOther
-		}
-		return now, was, newDecoded(seen, 3), back
+		return now, was, decodedASCII(back), back
 	}
 	if b&0xC0 != 0x80 {
 		word, other := p.word.first[b], p.other.first[b]

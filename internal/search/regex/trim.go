@@ -28,15 +28,7 @@ func trimSide(n *node, front bool) *node {
 			return repeatNode(n.subs[0], n.min, n.min, n.lazy)
 		}
 	case kindConcat:
-		i := 0
-		if !front {
-			i = len(n.subs) - 1
-		}
-		if sub := trimSide(n.subs[i], front); sub != n.subs[i] {
-			subs := slices.Clone(n.subs)
-			subs[i] = sub
-			return concatNode(subs)
-		}
+		return trimConcat(n, front)
 	case kindAlternate:
 		var subs []*node
 		for i, s := range n.subs {
@@ -52,4 +44,30 @@ func trimSide(n *node, front bool) *node {
 		}
 	}
 	return n
+}
+
+// trimConcat trims the first or the last part that is left of a concatenation.
+func trimConcat(n *node, front bool) *node {
+	subs := n.subs
+	for len(subs) > 0 {
+		i := 0
+		if !front {
+			i = len(subs) - 1
+		}
+		sub := trimSide(subs[i], front)
+		if sub.kind != kindEmpty {
+			if sub == subs[i] && len(subs) == len(n.subs) {
+				return n
+			}
+			subs = slices.Clone(subs)
+			subs[i] = sub
+			break
+		}
+		if front {
+			subs = subs[1:]
+		} else {
+			subs = subs[:i]
+		}
+	}
+	return concatNode(subs)
 }

@@ -214,10 +214,15 @@ func (f *folding) char(c rune) runeSet {
 
 // set adds to s everything that is equal to a member but for case.
 func (f *folding) set(s runeSet) runeSet {
-	if c, ok := s.single(); ok {
-		return f.char(c)
-	}
 	out := slices.Clone(s)
+	if n := len(s); n == 0 || n == 1 && s[0].hi-s[0].lo < 64 {
+		for _, r := range s {
+			for c := r.lo; c <= r.hi; c++ {
+				out = append(out, f.char(c)...)
+			}
+		}
+		return out.canonical()
+	}
 	for i := 0; i < len(f.byTarget); {
 		target := f.byTarget[i].lo
 		end, in := i, s.contains(target)

@@ -54,10 +54,10 @@ func prepareEditFile(s *Set, a tool.Args) (step, error) {
 			return step{}, tool.Missing.With("name", name)
 		}
 	}
-	switch {
-	case e.old == "":
+	switch e.old {
+	case "":
 		return step{}, emptyOld
-	case e.old == e.with:
+	case e.with:
 		return step{}, identical
 	}
 	before, done, err := s.tryEdit(e)

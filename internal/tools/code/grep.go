@@ -19,7 +19,7 @@ var grepDoc string
 var grep = definition{
 	name: "grep", doc: grepDoc, prepare: prepareGrep,
 	params: tool.Params{
-		{Name: "pattern", Type: tool.String, Required: true, Doc: "regular expression, Rust syntax"},
+		{Name: "pattern", Type: tool.String, Required: true, Doc: "regular expression, Rust syntax (no lookaround, no backreferences)"},
 		{Name: "path", Type: tool.String, Doc: "directory to search (default: the root)"},
 		{Name: "include", Type: tool.String, Doc: "glob: *.go for file names, cmd/** for paths from the root"},
 		{Name: "context", Type: tool.Integer, Doc: "lines around each match, 0-10"},
@@ -45,7 +45,7 @@ func prepareGrep(s *Set, a tool.Args) (step, error) {
 	}
 	re, err := regex.Compile(pattern, regex.Options{})
 	if err != nil {
-		return step{}, badRegex.With("error", err.Error())
+		return step{}, badRegex.With("error", strings.TrimPrefix(err.Error(), "invalid pattern: ")) // the sentence says it
 	}
 	p, err := s.directory(a)
 	if err != nil {

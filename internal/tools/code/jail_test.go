@@ -91,7 +91,7 @@ func TestJailOnWindows(t *testing.T) {
 		{root, `.gitignore`, ".gitignore", nil},
 		{`\\server\share\proj`, `a`, "a", nil},
 		{`\\server\share\proj`, `\\SERVER\share\proj\a`, "a", nil},
-		{`\\server\share\proj`, `\\server\other\proj\a`, "", outside},
+		{`\\server\share\proj`, `\\server\second\proj\a`, "", outside},
 		{`\\server\share\proj`, `..\..\..\x`, "", outside},
 		{`C:\`, `Windows`, "Windows", nil},
 	} {

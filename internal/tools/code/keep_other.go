@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// names is how many names a file has: unknown, so files are written in place, which keeps all of
-// them and the access list too.
-func names(os.FileInfo) uint64 { return 0 }
+// single says whether a file has one name only: that is unknown, so files are written in place, which
+// keeps all their names and the access list too.
+func single(os.FileInfo) bool { return false }
 
-// keep is never reached, because names does not say 1.
+// keep is never reached, because no file is known to be single.
 func keep(_, _ *os.File) error { return os.ErrInvalid }
 
 // lock does nothing here: the set's own mutex makes its writers take turns.

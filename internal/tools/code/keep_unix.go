@@ -14,12 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names is how many names a file has.
-func names(info os.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink)
-	}
-	return 0
+// single says whether a file has one name only.
+func single(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 1
 }
 
 // keep gives a new file the owner, mode and extended attributes (access lists and labels are such)

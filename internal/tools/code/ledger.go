@@ -40,19 +40,19 @@ func (r record) still(now record) bool {
 	return r.whole == now.whole && r.size == now.size && r.mtime.Equal(now.mtime)
 }
 
-func (l *ledger) put(real string, r record) {
+func (l *ledger) put(name string, r record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.files == nil {
 		l.files = map[string]record{}
 	}
-	l.files[real] = r
+	l.files[name] = r
 }
 
-func (l *ledger) get(real string) (record, bool) {
+func (l *ledger) get(name string) (record, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r, ok := l.files[real]
+	r, ok := l.files[name]
 	return r, ok
 }
 

@@ -54,7 +54,7 @@ func load(look func() (fs.FileInfo, error), open func(flag int) (*os.File, error
 	if err != nil {
 		return contents{}, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if info, err = f.Stat(); err != nil {
 		return contents{}, err
 	}
@@ -97,7 +97,7 @@ func readAll(r io.Reader, expect int64) ([]byte, error) {
 		}
 		n, err := r.Read(b[len(b):min(cap(b), maxFile+1)])
 		b = b[:len(b)+n]
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

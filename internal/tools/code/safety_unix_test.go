@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
 )
 
 func TestPipesSocketsAndDevicesAreNotOpened(t *testing.T) {
@@ -293,5 +294,88 @@ func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 		p.says("cannot write sealed/new: permission denied", "write_file", args{"path": "sealed/new", "content": "1"})
 		p.says("cannot write sealed/new/x: permission denied", "write_file", args{"path": "sealed/new/x", "content": "1"})
 		p.clean("sealed", "f", "run")
+
+		was := inode(t, p.path("ok.md")).Ino
+		p.call("read_file", args{"path": "ok.md"})
+		p.says("wrote 1 B to ok.md (overwritten)", "write_file", args{"path": "ok.md", "content": "x"})
+		if inode(t, p.path("ok.md")).Ino == was {
+			t.Error("an ordinary user's file was written in place although it need not be")
+		}
 	})
+}
+
+// Where files without a name are not to be had, drafts have one, and it does not stay.
+func TestDraftsWithANameLeaveNothing(t *testing.T) {
+	p := given(t, files{"f": "one\n", "taken": "x\n"})
+	draft := func() *draft {
+		dir, err := os.OpenRoot(p.root)
+		p.must(err)
+		d := &draft{dir: dir}
+		p.must(d.named(0o644))
+		_, err = d.f.WriteString("new\n")
+		p.must(err)
+		return d
+	}
+	d := draft()
+	p.must(d.replace("f"))
+	d.close()
+	d = draft()
+	p.must(d.link("g"))
+	d.close()
+	d = draft()
+	if err := d.link("taken"); !os.IsExist(err) {
+		t.Error(err)
+	}
+	d.close()
+	d = draft()
+	if err := d.replace("no/such"); err == nil {
+		t.Error("renamed to nowhere")
+	}
+	d.close()
+	p.clean(".", "f", "g", "taken")
+	p.holds("f", "new\n")
+	p.holds("g", "new\n")
+	p.holds("taken", "x\n")
+}
+
+func TestWritingInPlaceWritesEverything(t *testing.T) {
+	p := given(t, files{"f": ""})
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.StringN(0, 40, -1).Draw(t, "before")
+		after := rapid.StringN(0, 40, -1).Draw(t, "after")
+		p.put("f", before)
+		f, err := os.OpenFile(p.path("f"), os.O_WRONLY, 0)
+		p.must(err)
+		p.must(overwrite(f, int64(len(before)), contents{data: []byte(before), record: record{whole: true}}, []byte(after)))
+		p.must(f.Close())
+		if got := p.disk("f"); got != after {
+			t.Fatalf("%q became %q, want %q", before, got, after)
+		}
+	})
+}
+
+func TestARootThatIsALinkIsARootLikeAnyOther(t *testing.T) {
+	p := given(t, files{"real/a": "one\n"})
+	p.must(os.Symlink("real", p.path("root")))
+	p.root = p.path("root")
+	p.with(Config{})
+	p.says(numbered(1, "one"), "read_file", args{"path": p.path("a")})
+	p.says("1 replacement(s) in a\n\n"+numbered(1, "1"), "edit_file", args{"path": "a", "old_string": "one", "new_string": "1"})
+	p.says("wrote 1 B to d/b (created)", "write_file", args{"path": "d/b", "content": "b"})
+	p.says("a:1: 1", "grep", args{"pattern": "1"})
+	p.says("d/b", "glob", args{"pattern": "b"})
+	p.must(os.Remove(p.root))
+	p.says("cannot write c: no such file or directory", "write_file", args{"path": "c", "content": "c"})
+	p.says("not a directory: .", "list_dir", args{"path": "."})
+}
+
+// Somebody else's lock on a directory delays a write and does not prevent it.
+func TestALockThatIsNotGivenBackDoesNotStopAWrite(t *testing.T) {
+	t.Parallel()
+	p := given(t, nil)
+	d, err := os.Open(p.root)
+	p.must(err)
+	defer d.Close()
+	p.must(unix.Flock(int(d.Fd()), unix.LOCK_EX))
+	p.says("wrote 1 B to f (created)", "write_file", args{"path": "f", "content": "x"})
 }

@@ -2,7 +2,6 @@ package code
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"os"
@@ -85,7 +84,7 @@ func (w *writer) put(before contents, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer old.Close()
+	defer func() { _ = old.Close() }()
 	info, err := old.Stat()
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (w *writer) put(before contents, content []byte) error {
 	if !same(info, before.info) {
 		return errMoved
 	}
-	if names(info) == 1 {
+	if single(info) {
 		err := w.swap(old, before, content)
 		if err == nil || errors.Is(err, errMoved) {
 			return err
@@ -108,41 +107,26 @@ func same(a, b os.FileInfo) bool {
 }
 
 // swap replaces a file by a new one.
-func (w *writer) swap(old *os.File, before contents, content []byte) (err error) {
-	name, f, err := w.temporary(0o600)
+func (w *writer) swap(old *os.File, before contents, content []byte) error {
+	d, err := w.draft(0o600)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = w.root.Remove(name)
-		}
-	}()
-	if _, err := f.Write(content); err != nil {
+	defer d.close()
+	if _, err := d.f.Write(content); err != nil {
 		return err
 	}
-	if err := keep(f, old); err != nil {
+	if err := keep(d.f, old); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := d.f.Sync(); err != nil {
 		return err
 	}
 	now, err := w.root.Lstat(w.rel)
 	if err != nil || !same(now, before.info) {
 		return errMoved
 	}
-	return w.root.Rename(name, w.rel)
-}
-
-// temporary creates a file beside the target.
-func (w *writer) temporary(mode os.FileMode) (string, *os.File, error) {
-	name := filepath.Join(filepath.Dir(w.rel), ".jig-"+rand.Text()[:12]+".tmp")
-	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	return name, f, err
+	return d.replace(filepath.Base(w.rel))
 }
 
 // overwrite gives an open file new content in place. The space that is needed beyond the old size is
@@ -204,24 +188,23 @@ func (w *writer) makeDirectory(dir string) (made []string, err error) {
 
 // createFile writes beside the name and links: a link never replaces anything, where renaming would.
 // File systems without links get the file by its name at once.
-func (w *writer) createFile(content []byte) (err error) {
-	name, f, err := w.temporary(0o644)
+func (w *writer) createFile(content []byte) error {
+	d, err := w.draft(0o644)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = w.root.Remove(name) }()
-	if err := fill(f, content); err != nil {
+	defer d.close()
+	if err := fill(d.f, content); err != nil {
 		return err
 	}
-	err = w.root.Link(name, w.rel)
-	if err == nil || errors.Is(err, os.ErrExist) {
+	if err = d.link(filepath.Base(w.rel)); err == nil || errors.Is(err, os.ErrExist) {
 		return err
 	}
-	f, err = w.root.OpenFile(w.rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := w.root.OpenFile(w.rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	if err := fill(f, content); err != nil {
+	if err := errors.Join(fill(f, content), f.Close()); err != nil {
 		_ = w.root.Remove(w.rel)
 		return err
 	}
@@ -229,9 +212,8 @@ func (w *writer) createFile(content []byte) (err error) {
 }
 
 func fill(f *os.File, content []byte) error {
-	_, err := f.Write(content)
-	if err == nil {
-		err = f.Sync()
+	if _, err := f.Write(content); err != nil {
+		return err
 	}
-	return errors.Join(err, f.Close())
+	return f.Sync()
 }

@@ -1,12 +1,14 @@
-package config
+// Package nearest finds the name somebody meant who wrote one that does not exist. It only answers for
+// one slip: a guess that is further off misleads more often than it helps.
+package nearest
 
-// Nearest gives the candidate that is one slip away from name: a letter too many, too
+// Of gives the candidate that is one slip away from name: a letter too many, too
 // few or different, two neighbours swapped, or another spelling of the same words
 // (case, dashes, underscores). Empty when there is none; the first when there are
 // several.
-func Nearest(name string, candidates []string) string {
+func Of(name string, candidates []string) string {
 	for _, c := range candidates {
-		if c != name && fold(c) == fold(name) {
+		if c != name && Fold(c) == Fold(name) {
 			return c
 		}
 	}
@@ -19,8 +21,8 @@ func Nearest(name string, candidates []string) string {
 	return ""
 }
 
-// fold reduces a key to what is the same in snake_case, camelCase and kebab-case.
-func fold(s string) string {
+// Fold reduces a key to what is the same in snake_case, camelCase and kebab-case.
+func Fold(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
 		switch {

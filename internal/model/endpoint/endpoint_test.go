@@ -1,0 +1,96 @@
+package endpoint
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"jig/internal/model"
+)
+
+func TestBaseURLsJoinOnce(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://h":                          "https://h/v1/chat/completions",
+		"https://h/":                         "https://h/v1/chat/completions",
+		"https://h//":                        "https://h/v1/chat/completions",
+		"https://h/v1":                       "https://h/v1/chat/completions",
+		"https://h/v1/":                      "https://h/v1/chat/completions",
+		"https://h/v1///":                    "https://h/v1/chat/completions",
+		"https://h/api/paas/v4":              "https://h/api/paas/v4/chat/completions",
+		"https://h/llama/v1/":                "https://h/llama/v1/chat/completions",
+		"https://h/openai":                   "https://h/openai/chat/completions",
+		"http://127.0.0.1:11434":             "http://127.0.0.1:11434/v1/chat/completions",
+		"http://[::1]:8080/":                 "http://[::1]:8080/v1/chat/completions",
+		"https://h/v1?api-version=2024":      "https://h/v1/chat/completions?api-version=2024",
+		"https://h?api-version=2024":         "https://h/v1/chat/completions?api-version=2024",
+		"https://h/v1#part":                  "https://h/v1/chat/completions",
+		"HTTPS://H/v1":                       "https://H/v1/chat/completions",
+		"https://h/deployments/a%2Fb":        "https://h/deployments/a%2Fb/chat/completions",
+		"https://user:pass@h/v1":             "https://user:pass@h/v1/chat/completions",
+		"":                                   "",
+		"h/v1":                               "",
+		"localhost:8080":                     "",
+		"ftp://h/v1":                         "",
+		"https:///v1":                        "",
+		"https://h\x7f/":                     "",
+		"https://user:hunter22@h:port/v1":    "",
+		"://user:hunter22@h/v1?key=hunter22": "",
+	} {
+		u, err := Join(base, "/v1", "/chat/completions")
+		switch {
+		case want == "" && err == nil:
+			t.Errorf("%q gave %s", base, u)
+		case want == "" && (model.KindOf(err) != model.KindRequest || strings.Contains(err.Error(), "hunter22")):
+			t.Errorf("%q: %v", base, err)
+		case want != "" && (err != nil || u.String() != want):
+			t.Errorf("%q: %v %v, want %s", base, u, err, want)
+		}
+	}
+}
+
+func TestSpacesAroundABaseURLDoNotMatter(t *testing.T) {
+	if u, err := Join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
+		t.Errorf("%v %v", u, err)
+	}
+}
+
+func TestHowLongToWaitIsReadInEveryForm(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		header, value string
+		want          time.Duration
+	}{
+		{"Retry-After", "3", 3 * time.Second}, {"Retry-After", "0.5", 500 * time.Millisecond}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond},
+		{"Retry-After", "Mon, 30 Nov 2026 12:01:00 GMT", time.Minute}, {"Retry-After", "Mon, 30 Nov 2026 11:00:00 GMT", 0},
+		{"Retry-After", "-5", 0}, {"Retry-After", "soon", 0}, {"Retry-After", "1e300", 1e6 * time.Second}, {"Retry-After", "NaN", 0}, {"X-Other", "3", 0},
+	} {
+		h := http.Header{}
+		h.Set(c.header, c.value)
+		if got := retryAfter(h, now); got != c.want {
+			t.Errorf("%s: %s is %v, want %v", c.header, c.value, got, c.want)
+		}
+	}
+}
+
+func TestSecretsAreTakenOutOfEveryText(t *testing.T) {
+	c := New(Vendor{Base: "https://h"}, Options{Key: "sk-secret-1", Headers: map[string]string{"X-Auth": "Basic dXNlcjpwYXNz", "X-Short": "a"}, URL: "https://me:hunter22@h"}, nil)
+	got := c.Errorf(model.KindAuth, "keys sk-secret-1, Basic dXNlcjpwYXNz, dXNlcjpwYXNz and hunter22\nare \x1b[31mshown").Error()
+	if want := "keys [secret], [secret], [secret] and [secret] are [31mshown"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func FuzzComplaintsAreOneLine(f *testing.F) {
+	f.Add(500, `{"error":{"message":"x","type":"y","code":5}}`)
+	f.Add(404, "<html><TITLE>\u0130</title>")
+	f.Add(429, `[{"error":"x"}]`)
+	f.Add(200, `{"detail":[{"msg":null}]}`)
+	c := New(Vendor{Base: "https://h", Path: "/x"}, Options{Key: "sk-secret-1"}, nil)
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		e := c.Refused(&http.Response{StatusCode: status, Header: http.Header{"Location": {body}}}, []byte(body))
+		if s := e.Error(); strings.ContainsAny(s, "\n\r\t") || strings.Contains(s, "sk-secret-1") || s == "" || e.Kind == "" || len([]rune(s)) > 600 {
+			t.Errorf("%d %q: %q", status, body, s)
+		}
+	})
+}
