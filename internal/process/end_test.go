@@ -69,7 +69,7 @@ func TestTimeoutEndsTheWholeTreeAndKeepsTheOutput(t *testing.T) {
 	w := openWarden(t, Limits{Grace: 100 * time.Millisecond})
 	for _, name := range []string{"own session", "ignores TERM", "empty environment"} {
 		c, word := tree(t, trees[name])
-		c.Timeout = 600 * time.Millisecond
+		c.Timeout = 2 * time.Second
 		j := start(t, w, c)
 		s := finished(t, j)
 		if left := alive(t, word); len(left) > 0 {

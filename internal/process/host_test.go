@@ -5,6 +5,7 @@ package process
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -193,7 +194,7 @@ func TestAnInitThatWasKilledLeavesNothing(t *testing.T) {
 	c.Env = append(c.Env, "W="+word)
 	j := start(t, w, c)
 	printed(t, j, "ready")
-	start(t, w, bash(`kill -KILL $PPID`))
+	start(t, w, bash(`sleep 0.3; kill -KILL $PPID`))
 	if s := finished(t, j); !s.Lost || s.Exit != 137 {
 		t.Errorf("%+v", s)
 	}
@@ -201,6 +202,14 @@ func TestAnInitThatWasKilledLeavesNothing(t *testing.T) {
 	eventually(t, "nothing left", func() bool { return len(alive(t, word)) == 0 })
 	if _, err := w.Start(bash("true")); err != ErrGone {
 		t.Errorf("start: %v", err)
+	}
+}
+
+// The caller must not run such a command again.
+func TestACommandThatEndsTheInitAtOnceIsNotTakenForUnstarted(t *testing.T) {
+	w := openWarden(t, Limits{})
+	if _, err := w.Start(bash(`kill -KILL $PPID`)); errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -125,6 +125,10 @@ type Left struct {
 // closed, or its init died): nothing was started, and a new warden is needed.
 var ErrGone = errors.New("the process that runs commands has ended")
 
+// errLost is for a command of which nobody knows whether it was started, so that
+// it is not for the caller to try again.
+var errLost = errors.New("the process that runs commands ended while it was to start this one")
+
 // StartError is why a command did not start. It matches its system error with
 // [errors.Is].
 type StartError struct {

@@ -16,7 +16,10 @@ import (
 
 // startLimit bounds how long a command may take to begin. Only a file system
 // that does not answer takes longer than some milliseconds.
-const startLimit = 30 * time.Second
+const (
+	startLimit = 30 * time.Second
+	wakeAfter  = time.Second
+)
 
 type jobSys struct{}
 
@@ -72,6 +75,9 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 		_ = r.Close()
 		return nil, err
 	}
+	// The pump runs from now on, so that whoever waits for it needs no cases. If
+	// nothing is started it ends with the write end, which is ours alone.
+	j.out.begin(&w.wg, func() { w.pumpOver(j.out) })
 	order := startOrder{id: j.id, dir: c.Dir, mark: j.mark, argv: c.Argv, env: withMark(c.Env, j.mark)}
 	f, err := order.frame()
 	if err != nil {
@@ -85,10 +91,8 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	}
 	if err != nil {
 		w.forget(j)
-		_ = r.Close()
 		return nil, err
 	}
-	j.out.begin(&w.wg, func() { w.pumpOver(j.out) })
 	return j, nil
 }
 
@@ -122,12 +126,16 @@ func (w *Warden) await(j *Job, c Command, answer chan reply) error {
 		}
 		j.mu.Unlock()
 	}
-	guard := time.NewTimer(startLimit)
+	guard := time.NewTimer(wakeAfter)
 	defer guard.Stop()
-	select {
-	case r, ok := <-answer:
-		return w.answered(j, c, r, ok)
-	case <-guard.C:
+	for range 2 {
+		select {
+		case r, ok := <-answer:
+			return w.answered(j, c, r, ok)
+		case <-guard.C:
+			w.wake() // a command may have stopped the init
+			guard.Reset(startLimit)
+		}
 	}
 	j.Kill(Cancelled) // it is found by its mark although its number is not known
 	guard.Reset(startLimit / 6)
@@ -141,7 +149,7 @@ func (w *Warden) await(j *Job, c Command, answer chan reply) error {
 func (w *Warden) answered(j *Job, c Command, r reply, ok bool) error {
 	switch {
 	case !ok:
-		return ErrGone
+		return &StartError{Path: c.Argv[0], Err: errLost}
 	case r.errno == 0:
 		j.mu.Lock()
 		j.pid = r.pid
@@ -192,7 +200,6 @@ func (w *Warden) forget(j *Job) {
 	j.exit(0, 0, false) // stops its clock; nobody has the job
 	w.mu.Lock()
 	delete(w.starting, j.id)
-	delete(w.pumps, j.out)
 	w.mu.Unlock()
 	w.release(j)
 }
