@@ -24,10 +24,9 @@ func bwrapArgs(o plan, masks []string, command ...string) []string {
 	}
 	bind(base, "/")
 	add("--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc")
+	// bubblewrap itself covers only what looks writable from above, which /proc/sys does not
 	for _, path := range masks {
-		if !slices.Contains(bwrapMasks, path) {
-			bind("--ro-bind", path)
-		}
+		bind("--ro-bind", path)
 	}
 	// what holds a writable place is hidden first, so that the place can be put back into it
 	var before, after []string
@@ -82,9 +81,6 @@ func bwrapArgs(o plan, masks []string, command ...string) []string {
 	add("--cap-drop", "ALL", "--as-pid-1", "--chdir", "/", "--")
 	return append(args, command...)
 }
-
-// bwrapMasks is what bubblewrap covers by itself.
-var bwrapMasks = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}
 
 // permissions of a folder, as bubblewrap wants them. What hides a folder gets the same: tmux and X
 // refuse a folder of theirs with others.

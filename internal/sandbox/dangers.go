@@ -94,7 +94,7 @@ func Costs() []Cost {
 		{"servers on localhost, between commands", "work", "work", "only with network: true", "work"},
 		{"unix sockets inside", "work", "work", "work", "work"},
 		{"pseudo-terminals (script, expect)", "work", "work", "do not", "work"},
-		{"sandboxes inside (browsers, bwrap, another jig)", "work", "user namespaces, no mounts", "user namespaces, no mounts", "work"},
+		{"sandboxes inside (browsers, bwrap, another jig)", "work", "user namespaces, no mounts", "do not", "work"},
 		{"sudo and other setuid programs", "do not", "do not", "do not", "work"},
 		{"32-bit programs on a 64-bit machine", "do not", "do not", "do not", "work"},
 		{"what the machine mounts during a session", "is not seen", "is not seen", "is seen", "is seen"},

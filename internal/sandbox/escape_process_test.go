@@ -21,10 +21,12 @@ import (
 // start the commands.
 func processAttempts() []attempt {
 	touched := func(w *world, _ string) bool { return w.victim.ask("memory") != "untouched" }
-	signalled := func(w *world, _ string) bool { return w.victim.ask("signals") != "0" }
+	signalled := func(w *world, _ string) bool {
+		return soon(func() bool { return w.victim.ask("signals") != "0" })
+	}
 	list := []attempt{
 		{name: "kill", danger: "signals", run: []string{"sh", "kill -USR1 $PID"}, done: signalled},
-		{name: "kill its group", danger: "signals", run: []string{"sh", "kill -USR1 -- -$PID"}, done: signalled},
+		{name: "kill its group", danger: "signals", run: []string{"sh", "kill -USR1 -$PID"}, done: signalled},
 		{name: "by a handle", danger: "signals", run: []string{"handle-signal", "$PID"}, done: signalled},
 		{name: "queued", danger: "signals", run: []string{"queue-signal", "$PID"}, done: signalled},
 		{name: "as the owner of a descriptor", danger: "signals", run: []string{"owner-signal", "$PID"}, done: signalled},
@@ -165,8 +167,9 @@ func lookAtInit([]string) error {
 	fds, err := os.ReadDir(filepath.Join(dir, "fd"))
 	fmt.Printf("fd %v\n", err)
 	for _, fd := range fds {
-		to, _ := os.Readlink(filepath.Join(dir, "fd", fd.Name()))
-		fmt.Printf("saw-descriptor %s\n", to)
+		if to, err := os.Readlink(filepath.Join(dir, "fd", fd.Name())); err == nil {
+			fmt.Printf("saw-descriptor %s\n", to)
+		}
 	}
 	if f, err := os.OpenFile(filepath.Join(dir, "mem"), os.O_RDWR, 0); err == nil {
 		fmt.Println("saw-memory")
@@ -196,6 +199,9 @@ func TestNothingOfTheProcessThatStartsCommandsIsSeen(t *testing.T) {
 			}
 		}
 		for _, tier := range append(tiers, None) {
+			if tier == None && who == 0 {
+				continue // unconfined root sees everything
+			}
 			h := startHost(t, who, w.binary, tier, w.policy())
 			out := h.run(t, o).Out
 			for _, sign := range []string{hostSecret, "saw-descriptor", "saw-memory", "saw-trace"} {
@@ -218,10 +224,13 @@ func TestNoDescriptorIsInherited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fd := int(r.Fd()) // once: every call of Fd makes the file wait again
+		if err := unix.SetNonblock(fd, true); err != nil {
+			t.Fatal(err)
+		}
 		leaked := func() string {
 			b := make([]byte, 64)
-			_ = unix.SetNonblock(int(r.Fd()), true)
-			n, _ := unix.Read(int(r.Fd()), b)
+			n, _ := unix.Read(fd, b)
 			return string(b[:max(n, 0)])
 		}
 		if w.outside(t, o, wr); leaked() != "leaked" {

@@ -17,16 +17,7 @@ import (
 
 // socketAttempts aim at servers outside: they count who came, so nobody inside has to be believed.
 func socketAttempts() []attempt {
-	came := func(w *world, _ string) bool {
-		// what was sent before the command ended is there already, or nearly
-		for range 20 {
-			if w.visits.Load() > 0 {
-				return true
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		return false
-	}
+	came := func(w *world, _ string) bool { return soon(func() bool { return w.visits.Load() > 0 }) }
 	at := func(network string) func(*testing.T, *world) {
 		return func(t *testing.T, w *world) { w.serve(t, network, "") }
 	}
@@ -60,7 +51,8 @@ func socketAttempts() []attempt {
 		{name: "in a folder of /tmp", danger: "tmp-sockets", run: []string{"dial", "unix", "$ADDRESS"}, prepare: inTemp("default")},
 		{name: "in /tmp itself", danger: "tmp-sockets", run: []string{"dial", "unix", "$ADDRESS"},
 			prepare: func(t *testing.T, w *world) { w.serve(t, "unix", w.folder(t, "/tmp")+".sock") }},
-		{name: "uncovered in a user namespace", danger: "tmp-sockets", run: []string{"in-namespace", "uncover", "$ADDRESS"}, prepare: inTemp("default")},
+		{name: "uncovered in a user namespace", danger: "tmp-sockets", run: []string{"in-namespace", "uncover", "$ADDRESS"}, prepare: inTemp("default"),
+			verdict: map[Tier]Verdict{Landlock: Stopped}}, // no way this way: such a namespace cannot be set up there,
 		{name: "an agent in the home folder", danger: "tmp-sockets", run: []string{"dial", "unix", "$ADDRESS"},
 			prepare: func(t *testing.T, w *world) {
 				w.serve(t, "unix", filepath.Join(mkdir(t, w.path("home", ".gnupg")), "S.gpg-agent"))
@@ -72,6 +64,17 @@ func socketAttempts() []attempt {
 		list[i].done = came
 	}
 	return list
+}
+
+// soon looks a few times: what a command caused before it ended is there already, or nearly.
+func soon(f func() bool) bool {
+	for range 20 {
+		if f() {
+			return true
+		}
+		time.Sleep(3 * time.Millisecond)
+	}
+	return false
 }
 
 // folder makes a folder that is gone when the test is.

@@ -15,8 +15,10 @@ import (
 // other, without a system call that names a socket.
 
 type uringOffsets struct {
-	head, tail, mask, entries, flags, dropped, array, resv1 uint32
-	resv2                                                   uint64
+	head, tail, mask, entries uint32
+	// flags, dropped, array of the one queue; overflow, entries' place, flags of the other
+	fifth, sixth, seventh, eighth uint32
+	address                       uint64
 }
 
 type uringParams struct {
@@ -39,7 +41,7 @@ func uringConnect(port int) error {
 		return fmt.Errorf("io_uring_setup: %w", e)
 	}
 	r.fd = int(fd)
-	size := max(int(r.p.sq.array)+int(r.p.sqEntries)*4, int(r.p.cq.array)+int(r.p.cqEntries)*16, 1<<14)
+	size := max(int(r.p.sq.seventh)+int(r.p.sqEntries)*4, int(r.p.cq.sixth)+int(r.p.cqEntries)*16, 1<<14)
 	var err error
 	if r.ring, err = unix.Mmap(r.fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE); err != nil {
 		return err
@@ -74,15 +76,13 @@ func (r *uring) submit(sqe []byte) (int, error) {
 	tail := atomic.LoadUint32(r.word(r.p.sq.tail))
 	slot := tail & *r.word(r.p.sq.mask)
 	copy(r.sqes[slot*64:], sqe)
-	*r.word(r.p.sq.array + slot*4) = slot
+	*r.word(r.p.sq.seventh + slot*4) = slot
 	atomic.StoreUint32(r.word(r.p.sq.tail), tail+1)
 	if _, _, e := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), 1, 1, 1, 0, 0); e != 0 {
 		return 0, e
 	}
 	head := atomic.LoadUint32(r.word(r.p.cq.head))
-	cqe := r.p.cq.array + (head&*r.word(r.p.cq.mask))*16 // the offsets' seventh word is cqes here
-	_ = cqe
-	at := r.p.cq.flags + (head&*r.word(r.p.cq.mask))*16 // cqes stands where the queue has flags
+	at := r.p.cq.sixth + (head&*r.word(r.p.cq.mask))*16
 	res := int32(binary.NativeEndian.Uint32(r.ring[at+8:]))
 	atomic.StoreUint32(r.word(r.p.cq.head), head+1)
 	if res < 0 {
