@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		case sandbox.Command:
 			os.Exit(sandbox.WardenMain(os.Args[2:]))
 		case RedirectCommand:
-			os.Exit(RedirectMain(os.Args[2:]))
+			os.Exit(RedirectMain(os.Args[2:], os.Environ()))
 		case "say":
 			say(os.Args[2:])
 			return
@@ -235,7 +235,7 @@ func (s *session) prepare(a any) (tool.Prepared, error) {
 // note records which failure was told. Any error must be one, or a cancellation.
 func (s *session) note(err error) {
 	s.Helper()
-	if err == nil || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
 	for _, f := range s.spec.Failures {

@@ -11,16 +11,16 @@ import (
 const RedirectCommand = "redirect"
 
 // RedirectMain is the entry of the hidden redirect command: it connects its descriptors to files as
-// its first argument says and becomes this same program with the rest of the arguments. The session's
+// its first argument says and becomes this same program with the rest of the arguments, in env. The session's
 // own process must not open such files itself: names under /proc/self would be its own descriptors,
 // and a FIFO would hold it up. It returns, with an exit code, only when something went wrong.
-func RedirectMain(args []string) int {
-	err := redirectAndRun(args)
+func RedirectMain(args, env []string) int {
+	err := redirectAndRun(args, env)
 	fmt.Fprintln(os.Stderr, "jig:", err)
 	return 1
 }
 
-func redirectAndRun(args []string) error {
+func redirectAndRun(args, env []string) error {
 	if len(args) == 0 {
 		return errors.New("redirect is an internal command")
 	}
@@ -37,7 +37,7 @@ func redirectAndRun(args []string) error {
 			return err
 		}
 	}
-	return become(self, append([]string{self}, args[1:]...))
+	return become(self, append([]string{self}, args[1:]...), env)
 }
 
 // flags are how a file is opened for an operator.

@@ -33,7 +33,7 @@ func (r redirection) apply() error {
 }
 
 // become replaces the running program.
-func become(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) }
+func become(path string, argv, env []string) error { return syscall.Exec(path, argv, env) }
 
 func executable(path string) bool {
 	fi, err := os.Stat(path)

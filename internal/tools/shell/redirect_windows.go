@@ -9,7 +9,7 @@ import (
 
 func (r redirection) apply() error { return errors.ErrUnsupported }
 
-func become(string, []string) error { return errors.ErrUnsupported }
+func become(string, []string, []string) error { return errors.ErrUnsupported }
 
 func executable(path string) bool {
 	fi, err := os.Stat(path)

@@ -59,9 +59,9 @@ const (
 type Shell struct {
 	opts            Options
 	tier            sandbox.Tier
-	vars            variables // the environment as it was found
-	inside, outside variables // what commands get
-	write           []string  // the places commands may write to
+	vars            variables   // the environment as it was found
+	inside, outside variables   // what commands get
+	write           []string    // the places commands may write to
 	self            os.FileInfo // the running program; nil: nothing may leave the sandbox
 	interp          interpreter
 	spec            tool.Spec
