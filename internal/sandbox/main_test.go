@@ -139,8 +139,15 @@ func startHost(t *testing.T, who int, binary string, tier Tier, p hostPolicy, in
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.in.Close(); _ = h.cmd.Wait() })
+	t.Cleanup(h.stop)
 	return h
+}
+
+func (h *host) stop() {
+	_ = h.in.Close()
+	if h.cmd.ProcessState == nil {
+		_ = h.cmd.Wait()
+	}
 }
 
 // hostSecret is in the environment of the program that opens the warden, as keys are.
@@ -153,8 +160,7 @@ func (h *host) run(t *testing.T, o order) reply {
 		t.Fatalf("the host is gone: %v %s", err, h.said)
 	}
 	if err := h.dec.Decode(&r); err != nil {
-		_ = h.in.Close()
-		_ = h.cmd.Wait()
+		h.stop()
 		t.Fatalf("the host is gone: %v: %s", err, h.said)
 	}
 	return r

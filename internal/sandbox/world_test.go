@@ -106,11 +106,17 @@ func (w *world) reset(t *testing.T) {
 // own gives everything to the user.
 func (w *world) own(t *testing.T) {
 	t.Helper()
-	if os.Geteuid() == 0 {
-		out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", w.who, w.who), w.base).CombinedOutput()
+	if os.Geteuid() != 0 {
+		return
+	}
+	err := filepath.WalkDir(w.base, func(path string, _ os.DirEntry, err error) error {
 		if err != nil {
-			t.Fatalf("%v %s", err, out)
+			return err
 		}
+		return os.Lchown(path, w.who, w.who)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
