@@ -20,6 +20,7 @@ func attemptMain(args []string) int {
 	maps.Copy(all, processFunctions())
 	maps.Copy(all, socketFunctions())
 	maps.Copy(all, systemFunctions())
+	maps.Copy(all, pairFunctions())
 	f, ok := all[args[0]]
 	if !ok {
 		fmt.Println("no attempt called", args[0])

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,14 +47,21 @@ func mountFunctions() functions {
 			if err != nil {
 				return err
 			}
-			c := exec.Command(self, append([]string{"attempt"}, a...)...)
-			c.SysProcAttr = &syscall.SysProcAttr{
-				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			run := func(attr syscall.SysProcAttr) error {
+				c := exec.Command(self, append([]string{"attempt"}, a...)...)
+				attr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+				c.SysProcAttr, c.Stdout, c.Stderr = &attr, os.Stdout, os.Stdout
+				return c.Run()
+			}
+			err = run(syscall.SysProcAttr{
 				UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
 				GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+			})
+			if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+				// nobody's number is mapped, but the capabilities are there: enough for the attempts
+				err = run(syscall.SysProcAttr{AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_CHROOT}})
 			}
-			c.Stdout, c.Stderr = os.Stdout, os.Stdout
-			return c.Run()
+			return err
 		},
 		"mounting": func(a []string) error {
 			// never in the machine's own mount namespace, which the attempt outside would change

@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 			os.Exit(hostMain(os.Args[2], os.Args[3]))
 		case "attempt":
 			os.Exit(attemptMain(os.Args[2:]))
+		case "detect":
+			os.Exit(detectMain(os.Args[2]))
+		case "deny":
+			os.Exit(denyMain(os.Args[2:]))
 		case "victim":
 			os.Exit(victimMain(os.Args[2:]))
 		}
@@ -119,15 +123,19 @@ type host struct {
 // startHost starts one as a user, with descriptors that it inherits unasked.
 func startHost(t *testing.T, who int, binary string, tier Tier, p hostPolicy, inherited ...*os.File) *host {
 	t.Helper()
+	return startHostWith(t, binary, tier, p, func(c *exec.Cmd) { c.SysProcAttr, c.ExtraFiles = asUser(who), inherited })
+}
+
+func startHostWith(t *testing.T, binary string, tier Tier, p hostPolicy, with func(*exec.Cmd)) *host {
+	t.Helper()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &host{cmd: exec.Command(binary, "host", string(tier), string(text)), said: &strings.Builder{}}
-	h.cmd.SysProcAttr = asUser(who)
+	with(h.cmd)
 	h.cmd.Dir, h.cmd.Env = "/", []string{"SECRET=" + hostSecret, "PATH=" + os.Getenv("PATH")}
 	h.cmd.Stderr = h.said
-	h.cmd.ExtraFiles = inherited
 	if h.in, err = h.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
