@@ -43,6 +43,8 @@ func (in *inside) start(o startOrder) {
 
 	in.mu.Lock()
 	in.starting = false
+	delete(in.pending, o.id)
+	in.changed.Broadcast()
 	in.handled++
 	if err == nil {
 		in.noteRoot(o.id, pid)

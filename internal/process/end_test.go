@@ -140,7 +140,7 @@ func TestSignalNeverReachesARecycledNumber(t *testing.T) {
 func TestAdoptedProcessesAreReaped(t *testing.T) {
 	w := openWarden(t, Limits{})
 	run(t, w, bash(`for i in $(seq 50); do (setsid sleep 0.05 &) ; done`))
-	eventually(t, "no process, dead or alive, under the init", func() bool { return len(descendants(w.hostpid)) == 0 })
+	eventually(t, "no process, dead or alive, under the init", func() bool { return len(descendants(w.hostpid, nil)) == 0 })
 	eventually(t, "empty", w.Empty)
 }
 

@@ -22,10 +22,20 @@ type scope struct {
 	id   uint64 // of the command; 0: all that this init ever started
 	root int    // pid of its direct child; 0: unknown
 	mark string // its value of JIG_CALL
+	// inner has the marks of the wardens found among those processes. What an inner
+	// one has started belongs to it even when that warden's init is dead, and with it
+	// every trace of descent.
+	inner map[uint64]bool
 }
 
 // kill ends the tree of one command and says so.
 func (in *inside) kill(id uint64, root int, mark string) {
+	// It may not have been forked yet, and would be missed.
+	in.mu.Lock()
+	for in.pending[id] {
+		in.changed.Wait()
+	}
+	in.mu.Unlock()
 	alive := sweep(in.table, scope{id: id, root: root, mark: mark}, in.grace, nil)
 	in.send(newFrame(msgSwept).num(id).num(uint64(alive)))
 }
@@ -39,6 +49,7 @@ func (in *inside) kill(id uint64, root int, mark string) {
 // list is read again and its members are killed, and only three empty looks in
 // a row end it.
 func sweep(t *table, s scope, grace time.Duration, spare func([]proc) []proc) int {
+	s.inner = map[uint64]bool{}
 	look := func(deep bool) []proc {
 		all := t.look(s, deep)
 		if spare != nil {
@@ -47,34 +58,39 @@ func sweep(t *table, s scope, grace time.Duration, spare func([]proc) []proc) in
 		return all
 	}
 	start := time.Now()
-	for _, p := range look(true) {
-		t.signal(p, unix.SIGTERM)
-		t.signal(p, unix.SIGCONT) // a stopped one would never learn of it
-	}
-	pause := time.Millisecond
-	for time.Since(start) < grace {
+	t.signalAll(look(true), unix.SIGTERM, unix.SIGCONT) // a stopped one would never learn of the first
+	for pause := time.Millisecond; time.Since(start) < grace; pause = min(2*pause, 20*time.Millisecond) {
 		time.Sleep(pause)
-		if len(look(false)) == 0 && len(look(true)) == 0 {
+		if len(look(false)) == 0 {
 			break
 		}
-		pause = min(2*pause, 20*time.Millisecond)
 	}
 	var all []proc
 	for empty, deadline := 0, time.Now().Add(sweepLimit); empty < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		all = look(true)
+		all = look(empty == 0) // the costly look once, for it finds what it finds at any time
 		if len(all) == 0 {
 			empty++
 			continue
 		}
 		empty = 0
-		for _, p := range all {
-			t.signal(p, unix.SIGSTOP)
-		}
-		for _, p := range look(true) {
-			t.signal(p, unix.SIGKILL)
-		}
+		t.signalAll(all, unix.SIGSTOP)
+		t.signalAll(append(all, look(false)...), unix.SIGKILL)
 	}
 	return len(all)
+}
+
+// signalAll sends signals to processes, and none to a child that has not come
+// as far as execve yet. Until then the thread that forked it cannot be
+// interrupted, not even by the garbage collector: a child that we stopped there
+// would stop us before we could go on to kill it.
+func (t *table) signalAll(all []proc, sigs ...unix.Signal) {
+	t.fork.Lock()
+	defer t.fork.Unlock()
+	for _, p := range all {
+		for _, sig := range sigs {
+			t.signal(p, sig)
+		}
+	}
 }
 
 // finish ends everything: the host is gone, or wants it.
@@ -142,8 +158,9 @@ func (in *inside) leave() {
 	var f frame
 	n := 0
 	for _, p := range all {
-		// An init of another session ends with its own program, which is in the list.
-		if !kept[p.pid] || p.name == initName || n == mostLeft {
+		// Another warden's init and what it started end with its own program, which is
+		// in the list if it goes on.
+		if !kept[p.pid] || p.name == initName || in.table.foreign(p) || n == mostLeft {
 			continue
 		}
 		n++

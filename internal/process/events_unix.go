@@ -100,7 +100,7 @@ func (w *Warden) release(j *Job) {
 	defer w.mu.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.exited && j.sweeps == 0 {
+	if j.exited && !j.sweeping {
 		delete(w.jobs, j.id)
 	}
 }
@@ -166,20 +166,25 @@ func (w *Warden) endTree(j *Job) {
 	if w.send(f) != nil {
 		return // the init is gone; the reader settles every job in the table
 	}
-	time.AfterFunc(w.limits.Grace+sweepLimit+time.Second, func() { w.insist(j, false) })
+	time.AfterFunc(w.limits.Grace+insistAfter, func() { w.insist(j, 0) })
 }
+
+// insistAfter is how long, after the grace, an init may take to end a tree
+// before it is looked after. One that is only busy must not lose all its jobs.
+const insistAfter = 2 * time.Second
 
 // insist is for an init that does not do its work, which without a sandbox any
 // command can bring about with a signal.
-func (w *Warden) insist(j *Job, again bool) {
+func (w *Warden) insist(j *Job, times int) {
 	j.mu.Lock()
-	waiting := j.sweeps > 0
+	waiting := j.sweeping
 	j.mu.Unlock()
 	switch {
 	case !waiting:
-	case !again:
+	case times < 15:
 		w.wake()
-		time.AfterFunc(2*time.Second, func() { w.insist(j, true) })
+		killMarked(w.hostpid, w.number, j.id) // among them one that hangs in execve, and the init with it
+		time.AfterFunc(insistAfter, func() { w.insist(j, times+1) })
 	default:
 		w.abandon()
 	}
@@ -232,10 +237,7 @@ func (w *Warden) end() {
 		if j.exit(0, syscall.SIGKILL, true) {
 			j.out.settle(&w.wg, j.settle)
 		}
-		j.mu.Lock()
-		j.sweeps = 0
-		j.finish()
-		j.mu.Unlock()
+		j.swept()
 	}
 	w.endPumps()
 }

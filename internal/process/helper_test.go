@@ -95,7 +95,7 @@ func finished(t testing.TB, j *Job) State {
 	select {
 	case <-j.Done():
 	case <-time.After(30 * time.Second):
-		t.Fatalf("the job is not done; it has printed %q", text(j))
+		t.Fatalf("the job is not done; it has printed %.200q", text(j))
 	}
 	return j.State()
 }

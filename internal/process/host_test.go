@@ -140,7 +140,7 @@ func TestAHostThatDoesNotReadBlocksNoInit(t *testing.T) {
 	_ = h.cmd.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(300 * time.Millisecond)
 	zombies := 0
-	for _, pid := range descendants(h.init) {
+	for _, pid := range descendants(h.init, nil) {
 		if _, ok := readProc(pid); !ok {
 			zombies++
 		}

@@ -126,7 +126,7 @@ func (w *Warden) hostPidOf(pid int) int {
 		return pid
 	}
 	want := strconv.Itoa(pid)
-	for _, p := range descendants(w.hostpid) {
+	for _, p := range descendants(w.hostpid, nil) {
 		b, _ := os.ReadFile("/proc/" + strconv.Itoa(p) + "/status")
 		for line := range strings.Lines(string(b)) {
 			if list, ok := strings.CutPrefix(line, "NSpid:"); ok {

@@ -67,11 +67,12 @@ type inside struct {
 	table *table
 
 	mu       sync.Mutex
-	changed  *sync.Cond     // any of these has changed
-	orders   []startOrder   // not yet looked at
-	live     map[int]uint64 // direct children by pid
-	roots    map[uint64]int // direct children by command, also ended ones
-	early    map[int]early  // children that were reaped before their start was noted
+	changed  *sync.Cond      // any of these has changed
+	orders   []startOrder    // not yet looked at
+	live     map[int]uint64  // direct children by pid
+	roots    map[uint64]int  // direct children by command, also ended ones
+	pending  map[uint64]bool // commands that are not started yet
+	early    map[int]early   // children that were reaped before their start was noted
 	starting bool
 	handled  uint64 // starts
 	none     bool   // no child is left, not even an adopted one
@@ -93,7 +94,7 @@ type early struct{ code, sig int }
 func Serve(control *os.File) int {
 	defer runtime.KeepAlive(control)
 	in := &inside{
-		fd: int(control.Fd()), live: map[int]uint64{}, early: map[int]early{}, roots: map[uint64]int{}, none: true,
+		fd: int(control.Fd()), live: map[int]uint64{}, early: map[int]early{}, pending: map[uint64]bool{}, roots: map[uint64]int{}, none: true,
 	}
 	in.changed, in.sending = sync.NewCond(&in.mu), sync.NewCond(&in.sendMu)
 	if err := in.prepare(); err != nil {
@@ -189,6 +190,7 @@ func (in *inside) listen() (farewell bool) {
 				o.pipe, fds = fds[0], fds[1:]
 				in.mu.Lock()
 				in.orders = append(in.orders, o)
+				in.pending[o.id] = true
 				in.changed.Broadcast()
 				in.mu.Unlock()
 			case msgKill:

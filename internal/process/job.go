@@ -24,7 +24,7 @@ type Job struct {
 	timer    *time.Timer
 	exited   bool // the status in state is final
 	settled  bool // what it wrote has been read
-	sweeps   int  // ends of its tree that are under way
+	sweeping bool // its tree is being ended
 	finished bool // done is closed
 }
 
@@ -82,9 +82,12 @@ func (j *Job) Kill(why Reason) {
 		j.state.TimedOut = why == TimedOut
 		j.state.LogFull = why == LogFull
 	}
-	j.sweeps++
+	sweeping := j.sweeping
+	j.sweeping = true
 	j.mu.Unlock()
-	j.w.endTree(j)
+	if !sweeping { // one is enough: it goes on until nobody is left
+		j.w.endTree(j)
+	}
 }
 
 // exit records the status. It says whether this was the first to do so.
@@ -116,17 +119,17 @@ func (j *Job) settle() {
 	j.mu.Unlock()
 }
 
-// swept notes that one end of the tree is over.
+// swept notes that the end of its tree is over.
 func (j *Job) swept() {
 	j.mu.Lock()
-	j.sweeps = max(0, j.sweeps-1)
+	j.sweeping = false
 	j.finish()
 	j.mu.Unlock()
 }
 
 // finish closes done when nothing is left to wait for. Callers hold mu.
 func (j *Job) finish() {
-	if j.exited && j.settled && j.sweeps == 0 && !j.finished {
+	if j.exited && j.settled && !j.sweeping && !j.finished {
 		j.finished = true
 		close(j.done)
 	}

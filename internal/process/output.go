@@ -100,8 +100,16 @@ func LastBytes(b []byte, n int) []byte {
 	if len(b) <= n {
 		return b
 	}
-	b = b[len(b)-max(n, 0):]
-	return b[strayContinuation(b):]
+	at := len(b) - max(n, 0)
+	for k := at - 1; k >= max(at-utf8.UTFMax+1, 0); k-- {
+		if utf8.RuneStart(b[k]) {
+			if r, size := utf8.DecodeRune(b[k:]); r != utf8.RuneError && k+size > at {
+				at = k + size
+			}
+			break
+		}
+	}
+	return b[at:]
 }
 
 // partialRune is the length of an incomplete but so far valid sequence at the

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +18,8 @@ import (
 type table struct {
 	self   int
 	number uint64
-	since  int64 // µs; whoever started earlier is none of ours
+	fork   sync.Mutex // held while a child is between fork and execve
+	since  int64      // µs; whoever started earlier is none of ours
 }
 
 func newTable(self int, number uint64) *table {
@@ -26,7 +28,12 @@ func newTable(self int, number uint64) *table {
 
 const markMask = ^uint64(1<<24 - 1)
 
-func (t *table) marked(_ uint64, start func() error) error { return start() }
+// marked starts a child; the mark is in its environment alone.
+func (t *table) marked(_ uint64, start func() error) error {
+	t.fork.Lock()
+	defer t.fork.Unlock()
+	return start()
+}
 
 // proc is a living process.
 type proc struct {
@@ -84,6 +91,12 @@ func (t *table) belongs(p proc, s scope, parent, deep bool) bool {
 	}
 	_, ok := t.idOf(p)
 	return ok
+}
+
+// foreign reports whether p is the command of another warden.
+func (t *table) foreign(p proc) bool {
+	_, ours := t.idOf(p)
+	return !ours && bytes.Contains(t.environ(p.pid), []byte(markName))
 }
 
 // idOf gives the number of the command that started p, if that can be told.
@@ -150,6 +163,9 @@ func (t *table) ignoresHangup(p proc) bool { return p.ignored&1 != 0 } // SIGHUP
 // orphans reports whether there are processes of ours that are not our
 // children.
 func (t *table) orphans() bool { return len(t.look(scope{}, true)) > 0 }
+
+// killMarked has nothing to go by from outside; the init's own end is next.
+func killMarked(int, uint64, uint64) {}
 
 // endMarked ends, from outside, what an init that died could not end.
 func endMarked(number uint64) {

@@ -27,8 +27,8 @@ const (
 // table finds and signals the processes that an init has started.
 type table struct {
 	self int
-	base uint64 // the upper bits of every mark
-	fork sync.Mutex
+	base uint64     // the upper bits of every mark
+	fork sync.Mutex // held while a child is between fork and execve
 }
 
 func newTable(self int, number uint64) *table {
@@ -68,10 +68,10 @@ func (t *table) look(s scope, deep bool) []proc {
 			continue
 		}
 		m := readMark(pid)
-		if m&markMask != t.base {
+		if m&markMask != t.base && !s.inner[m&markMask] {
 			continue
 		}
-		if s.id != 0 && m != t.markOf(s.id) {
+		if m&markMask == t.base && s.id != 0 && m != t.markOf(s.id) {
 			others[pid] = true
 			continue
 		}
@@ -84,11 +84,12 @@ func (t *table) look(s scope, deep bool) []proc {
 		return out
 	}
 	var rest []proc
-	for _, pid := range descendants(t.self) {
-		if in[pid] || others[pid] {
+	for _, pid := range descendants(t.self, others) {
+		if in[pid] {
 			continue
 		}
 		if p, ok := readProc(pid); ok {
+			p.mark = readMark(pid)
 			rest = append(rest, p)
 		}
 	}
@@ -97,11 +98,17 @@ func (t *table) look(s scope, deep bool) []proc {
 		for _, p := range rest {
 			if !in[p.pid] && (s.id == 0 || in[p.ppid] || s.root != 0 && p.sid == s.root || hasMark(t.environ(p.pid), s.mark)) {
 				out, in[p.pid], grew = append(out, p), true, true
+				if t.foreign(p) && s.inner != nil {
+					s.inner[p.mark&markMask] = true
+				}
 			}
 		}
 	}
 	return out
 }
+
+// foreign reports whether p is the command of another warden.
+func (t *table) foreign(p proc) bool { return p.mark>>62 == markBit>>62 && p.mark&markMask != t.base }
 
 // idOf gives the number of the command that started p, if that can be told.
 func (t *table) idOf(p proc) (uint64, bool) { return p.mark &^ markMask, p.mark&markMask == t.base }
@@ -181,7 +188,8 @@ func parseStat(b []byte) (proc, bool) {
 }
 
 // descendants walks down from a process, which adopts whoever lost its parent.
-func descendants(pid int) (out []int) {
+// It leaves out those in without, and what is under them.
+func descendants(pid int, without map[int]bool) (out []int) {
 	seen := map[int]bool{pid: true}
 	for todo := []int{pid}; len(todo) > 0; {
 		dir := "/proc/" + strconv.Itoa(todo[0]) + "/task"
@@ -196,7 +204,7 @@ func descendants(pid int) (out []int) {
 				continue // the thread has ended, or the kernel is built without this file
 			}
 			for _, f := range strings.Fields(string(b)) {
-				if p, err := strconv.Atoi(f); err == nil && !seen[p] {
+				if p, err := strconv.Atoi(f); err == nil && !seen[p] && !without[p] {
 					seen[p] = true
 					out, todo = append(out, p), append(todo, p)
 				}
@@ -259,6 +267,13 @@ func (t *table) orphans() bool { return false }
 // noChildren reports whether this process has no child at all.
 func noChildren() bool {
 	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD
+}
+
+// killMarked kills, from outside, the processes of one command. The init has
+// its mark, too, for the time of a fork, and is not meant.
+func killMarked(init int, number, id uint64) {
+	t := newTable(init, number)
+	t.signalAll(t.look(scope{id: id}, false), unix.SIGKILL)
 }
 
 // endMarked ends, from outside, what an init that died could not end.

@@ -82,6 +82,7 @@ func Open(ctx context.Context, l Launch) (*Warden, error) {
 	w := &Warden{
 		limits: l.Limits.orDefaults(), said: &said{}, gone: make(chan struct{}),
 		jobs: map[uint64]*Job{}, pumps: map[*pump]bool{}, starting: map[uint64]chan reply{},
+		empty: 1,
 	}
 	w.buffers.New = func() any { b := make([]byte, pumpChunk); return &b }
 	var seed [8]byte
