@@ -54,7 +54,7 @@ func bwrapArgs(o plan, masks []string, command ...string) []string {
 	}
 	hide(after)
 	for _, path := range o.Keep {
-		bind("--ro-bind", path)
+		bind("--ro-bind-try", path)
 	}
 	for _, link := range slices.Sorted(maps.Keys(o.Links)) {
 		add("--symlink", o.Links[link], link)

@@ -64,6 +64,8 @@ func Dangers() []Danger {
 		{"trace", "tracing processes outside, reading or writing their memory", Stopped, Stopped, Stopped, ""},
 		{"environ", "environment, files and descriptors of processes outside, through /proc", Stopped, Stopped, Stopped, ""},
 		{"init", "environment, memory and descriptors of the process that starts the commands", Stopped, Stopped, Stopped, ""},
+		{"limits", "limits of processes outside", Stopped, Stopped, Stopped, ""},
+		{"priority", "priority and processors of processes outside", Stopped, Stopped, Open, ""},
 		{"end-init", "ending the process that starts the commands", Stopped, Stopped, Open, "it ends the session's commands with it"},
 		{"processes", "seeing which processes run outside, with their command lines", Stopped, Stopped, Open, ""},
 		{"shared-memory", "shared memory and message queues of programs outside", Stopped, Stopped, Open, ""},

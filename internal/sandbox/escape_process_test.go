@@ -34,6 +34,15 @@ func processAttempts() []attempt {
 		{name: "write its memory", danger: "trace", run: []string{"memory-call", "$PID", "$ADDR"}, done: touched},
 		{name: "trace it", danger: "trace", run: []string{"trace", "$PID", "$ADDR"}, done: touched},
 		{name: "take a descriptor", danger: "trace", run: []string{"take-descriptor", "$PID"}, done: says("original")},
+		{name: "its limits", danger: "limits", run: []string{"limit", "$PID"}, done: func(w *world, _ string) bool {
+			b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", w.victim.cmd.Process.Pid))
+			return strings.Contains(string(b), " 4711 ")
+		}},
+		{name: "its priority", danger: "priority", userOnly: true, run: []string{"sh", "renice -n 7 -p $PID"}, done: func(w *world, _ string) bool {
+			n, err := unix.Getpriority(unix.PRIO_PROCESS, w.victim.cmd.Process.Pid)
+			return err == nil && n == 20-7 // as the system call counts
+		}},
+		{name: "its namespaces", danger: "mount", rootOnly: true, run: []string{"sh", "nsenter -t $PID -m touch $OUT/new"}, done: thereIs("out", "new")},
 		{name: "environment", danger: "environ", run: []string{"sh", "tr '\\0' '\\n' < /proc/$PID/environ"}, done: says(victimSecret)},
 		{name: "environment of everybody", danger: "environ", run: []string{"sh", "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'"}, done: says(victimSecret)},
 		{name: "its root", danger: "environ", run: []string{"create", "/proc/$PID/root$OUT/new"}, done: thereIs("out", "new")},
@@ -127,6 +136,9 @@ func processFunctions() functions {
 				}
 			}
 			return nil
+		},
+		"limit": func(a []string) error {
+			return unix.Prlimit(number(a[0]), unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 4711, Max: 4711}, nil)
 		},
 		"look-at-init": lookAtInit,
 		"leak": func([]string) error {

@@ -15,7 +15,7 @@ func callNumbers() machine {
 		"io_uring_register": unix.SYS_IO_URING_REGISTER,
 		"add_key":           unix.SYS_ADD_KEY, "request_key": unix.SYS_REQUEST_KEY, "keyctl": unix.SYS_KEYCTL,
 		"ioctl": unix.SYS_IOCTL, "socket": unix.SYS_SOCKET, "socketpair": unix.SYS_SOCKETPAIR,
-		"truncate": unix.SYS_TRUNCATE, "openat": unix.SYS_OPENAT, "openat2": unix.SYS_OPENAT2,
+		"prlimit64": unix.SYS_PRLIMIT64, "truncate": unix.SYS_TRUNCATE, "openat": unix.SYS_OPENAT, "openat2": unix.SYS_OPENAT2,
 	}}
 }
 

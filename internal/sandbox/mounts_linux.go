@@ -163,6 +163,9 @@ func place(fd int, path string) error {
 
 // cover hides a folder behind an empty one, and a socket behind /dev/null.
 func cover(path string) error {
+	if !exists(path) { // gone meanwhile; nothing is made on the machine to hide
+		return nil
+	}
 	if !isDir(path) {
 		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("hide %s: %w", path, err)

@@ -145,31 +145,38 @@ func socketPlaces(p Policy) []string {
 		names, _ := filepath.Glob(filepath.Join("/tmp", pattern)) // the patterns are ours
 		out = append(out, names...)
 	}
-	folders := []string{"/tmp", "/var/tmp", "/var/lib/mysql"}
+	look := socketLook{left: maxSocketLook}
+	for _, folder := range []string{"/tmp", "/var/tmp", "/var/lib/mysql"} {
+		out = append(out, look.in(folder, folder == "/tmp")...)
+	}
 	if p.Home != "" {
 		for _, name := range []string{".ssh", ".gnupg", ".docker", ".docker/run", ".docker/desktop", ".1password",
 			".colima/default", ".rd", ".local/share/keyrings", ".cache/keyring", ".config/tmux"} {
-			folders = append(folders, filepath.Join(p.Home, name))
+			out = append(out, look.in(filepath.Join(p.Home, name), false)...)
 		}
-	}
-	for _, folder := range folders {
-		out = append(out, socketsIn(folder, folder == "/tmp")...)
 	}
 	return out
 }
 
-// maxSocketLook bounds how many names are looked at: a /tmp of a million files must not hold up
-// the first command.
-const maxSocketLook = 4096
+// maxSocketLook bounds how many names are looked at: a /tmp of a million files must not hold up the
+// first command.
+const maxSocketLook = 20_000
 
-// socketsIn lists the sockets of a folder and, if deep, the folders in it that hold sockets.
-func socketsIn(folder string, deep bool) []string {
+// socketLook is one search; left is how many names it may still look at.
+type socketLook struct{ left int }
+
+// in lists the sockets of a folder and, if deep, the folders in it that hold sockets.
+func (l *socketLook) in(folder string, deep bool) []string {
+	if l.left <= 0 {
+		return nil
+	}
 	dir, err := os.Open(folder)
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	entries, _ := dir.ReadDir(maxSocketLook)
+	entries, _ := dir.ReadDir(l.left)
+	l.left -= len(entries)
 	var out []string
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
@@ -177,7 +184,7 @@ func socketsIn(folder string, deep bool) []string {
 		case e.Type()&os.ModeSocket != 0:
 			out = append(out, path)
 		case deep && e.IsDir():
-			if len(socketsIn(path, false)) > 0 {
+			if len(l.in(path, false)) > 0 {
 				out = append(out, path)
 			}
 		}

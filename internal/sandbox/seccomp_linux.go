@@ -57,11 +57,14 @@ type filter struct {
 	// truncation refuses what truncates a file without opening it for writing: Landlock learned
 	// to see that only in its third version.
 	truncation bool
+	// limits refuses setting another process's limits: where all processes are in view it takes
+	// no more than the same user to end one by its own limits.
+	limits bool
 }
 
 // filterFor gives the filter of a regime.
 func filterFor(t Tier, network bool, abi int) filter {
-	f := filter{truncation: t == Landlock && abi < 3}
+	f := filter{truncation: t == Landlock && abi < 3, limits: t == Landlock}
 	switch {
 	case network:
 	case t == Landlock:
@@ -112,6 +115,11 @@ func (f filter) assemble(m machine) []instruction {
 		body = append(body, refuse(errNoFamily))
 		on("socket", body...)
 		on("socketpair", body...)
+	}
+	if f.limits {
+		body := append([]instruction{load(offsetArgs)}, when(0, allow)...) // its own
+		on("prlimit64", append(body, load(offsetArgs+16), instruction{bpfEqual, 0, 2, 0}, load(offsetArgs+20), instruction{bpfEqual, 1, 0, 0},
+			refuse(errPerm), allow)...) // nothing to set: it only asks
 	}
 	if f.truncation {
 		on("truncate", refuse(errAccess))

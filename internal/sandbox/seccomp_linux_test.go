@@ -64,10 +64,10 @@ func run(t *testing.T, p []instruction, c call) uint32 {
 var machines = map[string]machine{
 	"amd64": {arch: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, calls: map[string]uint32{
 		"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "add_key": 248, "request_key": 249, "keyctl": 250,
-		"ioctl": 16, "socket": 41, "socketpair": 53, "truncate": 76, "open": 2, "openat": 257, "openat2": 437}},
+		"prlimit64": 302, "ioctl": 16, "socket": 41, "socketpair": 53, "truncate": 76, "open": 2, "openat": 257, "openat2": 437}},
 	"arm64": {arch: unix.AUDIT_ARCH_AARCH64, calls: map[string]uint32{
 		"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "add_key": 217, "request_key": 218, "keyctl": 219,
-		"ioctl": 29, "socket": 198, "socketpair": 199, "truncate": 45, "openat": 56, "openat2": 437}},
+		"prlimit64": 261, "ioctl": 29, "socket": 198, "socketpair": 199, "truncate": 45, "openat": 56, "openat2": 437}},
 }
 
 func TestThisMachinesNumbersAreTheKernels(t *testing.T) {
@@ -129,6 +129,10 @@ func TestTheFilterRefusesWhatReachesOut(t *testing.T) {
 			{"a terminal's size", on("ioctl", 0, 0x5413), allow, allow, allow},
 			{"truncate", on("truncate"), allow, allow, allow},
 			{"openat", on("openat", 0, 0, 0x200), allow, allow, allow},
+			{"its own limits", on("prlimit64", 0, 7, 0x7fff00001000), allow, allow, allow},
+			{"another's limits", on("prlimit64", 4711, 7, 0x7fff00001000), no(errPerm), allow, allow},
+			{"another's limits, from a page's beginning", on("prlimit64", 4711, 7, 1<<32), no(errPerm), allow, allow},
+			{"asking for another's limits", on("prlimit64", 4711, 7, 0, 0x7fff00001000), allow, allow, allow},
 			{"another architecture", call{arch: 0x40000003, number: 102}, no(errNoSys), no(errNoSys), no(errNoSys)},
 		} {
 			for name, p := range map[string][2]any{"closed": {closed, x.closed}, "namespaces": {spaces, x.spaces}, "open": {open, x.open}} {
