@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,32 @@ func TestTimeouts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
+}
+
+// FuzzTimeoutIsTakenOut: whatever else is in the arguments stays as it was.
+func FuzzTimeoutIsTakenOut(f *testing.F) {
+	for _, s := range []string{`{"command":"x","timeout":5}`, `{"timeout":{"timeout":1},"a":[{}]}`, `{"tim\u0065out":"3","b":"\ud800"}`, `{"timeout"`, `[]`, `{} {}`, `{"timeout":1,"timeout":2,"":0}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		rest, _ := takeTimeout(raw)
+		var before, after map[string]any
+		if json.Unmarshal(raw, &before) != nil {
+			if string(rest) != string(raw) {
+				t.Fatalf("%q became %q", raw, rest)
+			}
+			return
+		}
+		if err := json.Unmarshal(rest, &after); err != nil {
+			t.Fatalf("%q became %q: %v", raw, rest, err)
+		}
+		if _, there := before["timeout"]; there {
+			before["timeout"] = nil
+		}
+		if !reflect.DeepEqual(before, after) {
+			t.Fatalf("%q became %q", raw, rest)
+		}
+	})
 }
 
 // output is what process would have kept of a text.

@@ -32,6 +32,9 @@ type room struct {
 // openLimit bounds how long an init may take to be ready.
 const openLimit = 30 * time.Second
 
+// mostTries is after how many inits that end at once nobody believes in the next.
+const mostTries = 5
+
 var errClosed = errors.New("the session is over")
 
 func (s *Shell) room(t sandbox.Tier) *room {
@@ -44,13 +47,13 @@ func (s *Shell) room(t sandbox.Tier) *room {
 
 // start runs a command. An init that ends between being found and being asked is replaced.
 func (r *room) start(ctx context.Context, c process.Command) (*process.Job, error) {
-	for {
+	for try := 1; ; try++ {
 		w, err := r.enter(ctx)
 		if err != nil {
 			return nil, err
 		}
 		j, err := w.Start(c)
-		if !errors.Is(err, process.ErrGone) {
+		if !errors.Is(err, process.ErrGone) || try == mostTries {
 			return j, err
 		}
 		r.mu.Lock()

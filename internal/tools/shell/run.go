@@ -118,11 +118,11 @@ func (s *Shell) startCall(ctx context.Context, k call, c process.Command) (*proc
 }
 
 func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell func(tool.Card)) (tool.Result, error) {
-	began := time.Now()
 	j, log, err := s.startCall(ctx, k, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
+	began := time.Now().Add(-j.State().Took)
 	yield := time.NewTimer(s.opts.Yield - time.Since(began))
 	defer yield.Stop()
 	second := time.NewTicker(time.Second)
@@ -194,7 +194,6 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 	}
 	for {
 		id := s.jobs.nextID()
-		began := time.Now()
 		log, err := s.logs.job(id)
 		if err != nil {
 			err = failedToRun.With("error", err.Error())
@@ -211,7 +210,7 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 			s.jobs.release()
 			return tool.Result{}, err
 		}
-		j := s.keep(k, run, id, log.shown, began)
+		j := s.keep(k, run, id, log.shown, time.Now().Add(-run.State().Took))
 		r := tool.Text(s.interp.started(j))
 		r.Job = j.ID
 		return r, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -189,9 +190,7 @@ func TestJobsEndWithTheSessionAndWhatDetachedItselfGoesOn(t *testing.T) {
 	}
 	left := holders(t, detached)
 	for _, pid := range pidsHolding(detached) {
-		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill()
-		}
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	if len(left) != 1 || !regexp.MustCompile(`^1 process that detached itself goes on: sleep 299 \(pid \d+\)$`).MatchString(note) {
 		t.Errorf("%q; %q", note, left)
@@ -212,6 +211,29 @@ func pidsHolding(path string) (out []int) {
 		}
 	}
 	return out
+}
+
+func TestALogThatWouldFillTheDiskEndsItsCommand(t *testing.T) {
+	s := begin(t, func(o *Options) { o.Limits.KeepFree = 1 << 62 })
+	const flood = "yes | head -c 5M; sleep 300"
+	if r := s.call(args{"command": flood}); !strings.HasPrefix(r.Blocks.Text(), "y\ny\n") || !strings.HasSuffix(r.Blocks.Text(), "\n[command "+fullText+"]") || !r.Failed {
+		t.Error(brief(r.Blocks.Text()))
+	}
+	s.call(args{"command": flood, "background": true})
+	if text := s.notice(); !strings.HasPrefix(text, "[background job b1 finished: killed] "+flood+"\ny\n") || !strings.HasSuffix(text, "\n[it "+fullText+"]") {
+		t.Error(brief(text))
+	}
+	s.says("echo a few words", "a few words\n")
+}
+
+func TestAnInitThatACommandEndedIsSaid(t *testing.T) {
+	s := begin(t)
+	s.says("echo x; kill -9 $PPID; sleep 300", "x\n[failed to run: "+lostText+"]")
+	s.says("echo on", "on\n")
+	s.call(args{"command": "echo x; kill -9 $PPID; sleep 300", "background": true})
+	if text := s.notice(); text != "[background job b1 finished: killed] echo x; kill -9 $PPID; sleep 300\nx\n["+lostText+"]" {
+		t.Errorf("%q", text)
+	}
 }
 
 func TestLogsOfForegroundCallsAreRemoved(t *testing.T) {
@@ -261,9 +283,7 @@ func TestTwoSessionsOfOneProcessShareTheFolder(t *testing.T) {
 	if r := c.call(args{"command": "true", "background": true}); r.Job != "b1" {
 		t.Errorf("a number of a process that is gone is not used again: %s", r.Job)
 	}
-	if err := os.WriteFile(filepath.Join(a.opts.Temp, "jig-jobs", "1"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a.must(os.Symlink(a.outside, filepath.Join(a.opts.Temp, "jig-jobs", "1")))
 	d := begin(t, func(o *Options) { o.Temp, o.Pid = a.opts.Temp, 1 })
 	if r := d.call(args{"command": "true", "background": true}); !strings.Contains(r.Blocks.Text(), "/jig-jobs/1-1/b1.log") {
 		t.Errorf("%q", r.Blocks.Text())

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,27 +56,30 @@ func TestStartedAndEndedAtRandomNothingIsLeft(t *testing.T) {
 			}
 		}
 		for _, pid := range pidsHolding(mark) {
-			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill()
-			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	for i := 0; runtime.NumGoroutine() > goroutines || openDescriptors(t) > descriptors; i++ {
+	for i := 0; runtime.NumGoroutine() > goroutines || len(openDescriptors(t)) > len(descriptors); i++ {
 		if i == 100 {
 			buf := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, %d descriptors; before %d, %d\n%s", runtime.NumGoroutine(), openDescriptors(t), goroutines, descriptors, buf[:runtime.Stack(buf, true)])
+			t.Fatalf("%d goroutines, descriptors %q; before %d, %q\n%s", runtime.NumGoroutine(), openDescriptors(t), goroutines, descriptors, buf[:runtime.Stack(buf, true)])
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-func openDescriptors(t *testing.T) int {
+// openDescriptors are what this process has open.
+func openDescriptors(t *testing.T) (out []string) {
 	t.Helper()
 	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(names)
+	for _, n := range names {
+		to, _ := os.Readlink("/proc/self/fd/" + n.Name())
+		out = append(out, to)
+	}
+	return out
 }
 
 func BenchmarkTrue(b *testing.B) {
