@@ -228,10 +228,10 @@ func TestALogThatWouldFillTheDiskEndsItsCommand(t *testing.T) {
 
 func TestAnInitThatACommandEndedIsSaid(t *testing.T) {
 	s := begin(t)
-	s.says("echo x; kill -9 $PPID; sleep 300", "x\n[failed to run: "+lostText+"]")
+	s.says("echo x; sleep 0.5; kill -9 $PPID; sleep 300", "x\n[failed to run: "+lostText+"]")
 	s.says("echo on", "on\n")
-	s.call(args{"command": "echo x; kill -9 $PPID; sleep 300", "background": true})
-	if text := s.notice(); text != "[background job b1 finished: killed] echo x; kill -9 $PPID; sleep 300\nx\n["+lostText+"]" {
+	s.call(args{"command": "echo x; sleep 0.5; kill -9 $PPID; sleep 300", "background": true})
+	if text := s.notice(); text != "[background job b1 finished: killed] echo x; sleep 0.5; kill -9 $PPID; sleep 300\nx\n["+lostText+"]" {
 		t.Errorf("%q", text)
 	}
 }

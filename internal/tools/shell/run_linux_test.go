@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -222,7 +223,14 @@ func TestAFailingEndIsNotLost(t *testing.T) {
 
 func TestAGreatDealOfOutputTakesLittleMemory(t *testing.T) {
 	s := begin(t)
+	s.sh("yes | head -c 1M")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	got := s.sh("yes | head -c 200M")
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
+		t.Errorf("%d bytes were allocated for it", grown)
+	}
 	if !strings.HasPrefix(got, "y\ny\n") || len(got) > 4096 || !strings.Contains(got, fmt.Sprintf("[... %d lines omitted", 100<<20-512)) {
 		t.Error(brief(got))
 	}
