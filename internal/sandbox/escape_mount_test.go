@@ -141,7 +141,7 @@ func gitAttempts() []attempt {
 			done: thereIs("out", "main", ".git", "modules", "sub", "hooks", "post-checkout")},
 	}
 	for i := range list {
-		list[i].danger = "git"
+		list[i].danger, list[i].fresh = "git", true
 		if list[i].prepare == nil {
 			list[i].prepare = linkedWorktree
 		}

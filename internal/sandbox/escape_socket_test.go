@@ -60,7 +60,7 @@ func socketAttempts() []attempt {
 			prepare: func(t *testing.T, w *world) { w.serve(t, "unix", w.path("out", "s")) }},
 	}
 	for i := range list {
-		list[i].done = came
+		list[i].done, list[i].fresh = came, list[i].danger == "run-sockets" || list[i].danger == "tmp-sockets"
 	}
 	return list
 }

@@ -16,8 +16,9 @@ import (
 
 // terminal is a pseudo-terminal as a person has one.
 type terminal struct {
-	master, slave int
-	path          string
+	master int
+	slave  *os.File
+	path   string
 }
 
 func openTerminal(t *testing.T, who int) terminal {
@@ -35,11 +36,11 @@ func openTerminal(t *testing.T, who int) terminal {
 	}
 	path := fmt.Sprintf("/dev/pts/%d", n)
 	_ = os.Chown(path, who, who)
-	s, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	s, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = unix.Close(m), unix.Close(s) })
+	t.Cleanup(func() { _, _ = unix.Close(m), s.Close() })
 	return terminal{m, s, path}
 }
 
@@ -72,7 +73,6 @@ func TestTheTerminalIsNeitherWrittenNorTypedInto(t *testing.T) {
 	for _, who := range users() {
 		w := newWorld(t, who)
 		term := openTerminal(t, who)
-		slave := os.NewFile(uintptr(term.slave), term.path)
 		for _, a := range []struct {
 			run  []string
 			sign string
@@ -84,8 +84,8 @@ func TestTheTerminalIsNeitherWrittenNorTypedInto(t *testing.T) {
 		} {
 			o := w.command(a.run)
 			c := exec.Command(o.Argv[0], o.Argv[1:]...)
-			c.SysProcAttr, c.ExtraFiles = term.attach(who), []*os.File{slave}
-			c.Stdin = slave
+			c.SysProcAttr, c.ExtraFiles = term.attach(who), []*os.File{term.slave}
+			c.Stdin = term.slave
 			c.Env = o.Env
 			out, _ := c.CombinedOutput()
 			if !strings.Contains(term.shown(), a.sign) {
@@ -93,7 +93,7 @@ func TestTheTerminalIsNeitherWrittenNorTypedInto(t *testing.T) {
 				continue
 			}
 			for _, tier := range tiers {
-				h := startOnTerminal(t, w, term, slave, tier)
+				h := startOnTerminal(t, w, term, tier)
 				r := h.run(t, o)
 				if shown := term.shown(); strings.Contains(shown, a.sign) {
 					t.Errorf("%s as %d: %v: %q; %d %s", tier, who, a.run, shown, r.Exit, r.Out)
@@ -105,10 +105,10 @@ func TestTheTerminalIsNeitherWrittenNorTypedInto(t *testing.T) {
 }
 
 // startOnTerminal starts a host that has the terminal, as the program a person uses has.
-func startOnTerminal(t *testing.T, w *world, term terminal, slave *os.File, tier Tier) *host {
+func startOnTerminal(t *testing.T, w *world, term terminal, tier Tier) *host {
 	t.Helper()
 	return startHostWith(t, w.binary, tier, w.policy(), func(c *exec.Cmd) {
-		c.SysProcAttr, c.ExtraFiles = term.attach(w.who), []*os.File{slave}
+		c.SysProcAttr, c.ExtraFiles = term.attach(w.who), []*os.File{term.slave}
 	})
 }
 

@@ -27,6 +27,8 @@ type attempt struct {
 	verdict map[Tier]Verdict
 	// network: the attempt is made with the network allowed.
 	network bool
+	// fresh: what the attempt aims at must be there when the warden starts.
+	fresh bool
 }
 
 var tiers = []Tier{Bwrap, Namespaces, Landlock}
@@ -48,6 +50,7 @@ func TestNothingGetsOut(t *testing.T) {
 	}
 	for _, who := range users() {
 		w := newWorld(t, who)
+		w.share(t, tiers...)
 		for _, a := range attempts() {
 			if a.rootOnly && who != 0 || a.userOnly && who == 0 {
 				continue
@@ -65,6 +68,7 @@ func TestNothingGetsOutOfAnOldLandlock(t *testing.T) {
 	w := newWorld(t, users()[len(users())-1])
 	for _, version := range []int{1, 2, 3, 5} {
 		w.abi = version
+		w.share(t, Landlock)
 		for _, a := range fileAttempts() {
 			if a.danger == "metadata" || a.danger == "reading" {
 				continue
@@ -97,12 +101,26 @@ func (a attempt) check(t *testing.T, w *world, tiers ...Tier) {
 			want = v
 		}
 		o := a.set(t, w)
-		h := startHost(t, w.who, w.binary, tier, w.policy())
+		h := w.hosts[tier]
+		if h == nil || a.fresh || a.network {
+			h = startHost(t, w.who, w.binary, tier, w.policy())
+		}
 		r := h.run(t, o)
 		if got := a.done(w, r.Out); got != (want == Open) {
 			t.Errorf("%s: the table says %s; done: %v; %d %s%s", tier, want, got, r.Exit, r.Out, r.Err)
 		}
-		h.stop()
+		if h != w.hosts[tier] {
+			h.stop()
+		}
+	}
+}
+
+// share starts a warden in each tier for the attempts that do not need one of their own.
+func (w *world) share(t *testing.T, tiers ...Tier) {
+	t.Helper()
+	w.hosts = map[Tier]*host{}
+	for _, tier := range tiers {
+		w.hosts[tier] = startHost(t, w.who, w.binary, tier, w.policy())
 	}
 }
 

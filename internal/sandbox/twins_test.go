@@ -56,6 +56,7 @@ func TestHonestWorkGoesOn(t *testing.T) {
 	}
 	for _, who := range users() {
 		w := newWorld(t, who)
+		w.share(t, append(tiers, None)...)
 		for _, x := range twins() {
 			if x.userOnly && who == 0 {
 				continue
@@ -65,9 +66,11 @@ func TestHonestWorkGoesOn(t *testing.T) {
 				defer func() { w.net, w.abi = false, 0 }()
 				for _, tier := range append(tiers, None) {
 					w.reset(t)
-					h := startHost(t, who, w.binary, tier, w.policy())
+					h := w.hosts[tier]
+					if x.net || x.abi > 0 {
+						h = startHost(t, who, w.binary, tier, w.policy())
+					}
 					r := h.run(t, w.command(x.run))
-					h.stop()
 					if got := strings.Contains(r.Out, x.want); got == x.not[tier] {
 						t.Errorf("%s: %d %q %s", tier, r.Exit, r.Out, r.Err)
 					}

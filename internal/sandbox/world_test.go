@@ -45,6 +45,7 @@ type world struct {
 	abi    int
 	net    bool
 
+	hosts   map[Tier]*host // wardens that attempts share
 	victim  *victim
 	visits  *atomic.Int64
 	pipe    rawFile
@@ -85,12 +86,20 @@ func newWorld(t *testing.T, who int) *world {
 	return w
 }
 
-// reset makes everything anew, as it was.
+// reset makes everything anew, as it was. The folders themselves stay: a warden holds them.
 func (w *world) reset(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"root", "out", "home", "temp", "cache"} {
-		_ = os.RemoveAll(w.path(name))
 		mkdir(t, w.path(name))
+		entries, err := os.ReadDir(w.path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if err := os.RemoveAll(w.path(name, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	put(t, w.path("out", "file"), "original\n")
 	put(t, w.path("out", "dir", "inner"), "inner\n")
