@@ -14,8 +14,11 @@ import (
 )
 
 // sweepLimit bounds the time spent on processes that cannot be ended, as those
-// in an uninterruptible wait.
-const sweepLimit = 3 * time.Second
+// in an uninterruptible wait; lastLimit does so when nobody will come after us.
+const (
+	sweepLimit = 5 * time.Second
+	lastLimit  = time.Minute
+)
 
 // scope says which processes are meant: those of one command, or all.
 type scope struct {
@@ -36,19 +39,19 @@ func (in *inside) kill(id uint64, root int, mark string) {
 		in.changed.Wait()
 	}
 	in.mu.Unlock()
-	alive := sweep(in.table, scope{id: id, root: root, mark: mark}, in.grace, nil)
+	alive := sweep(in.table, scope{id: id, root: root, mark: mark}, in.grace, sweepLimit, nil)
 	in.send(newFrame(msgSwept).num(id).num(uint64(alive)))
 }
 
 // sweep ends the processes of s but those that spare wants to keep: TERM, a
 // grace, and then KILL until nobody is left. It gives the number of those that
-// are, after sweepLimit.
+// are after limit.
 //
 // One look that finds nobody is no proof: a process can be in the middle of
 // execve or be forked while the list is read. So all are stopped before the
 // list is read again and its members are killed, and only three empty looks in
 // a row end it.
-func sweep(t *table, s scope, grace time.Duration, spare func([]proc) []proc) int {
+func sweep(t *table, s scope, grace, limit time.Duration, spare func([]proc) []proc) int {
 	s.inner = map[uint64]bool{}
 	look := func(deep bool) []proc {
 		all := t.look(s, deep)
@@ -66,7 +69,7 @@ func sweep(t *table, s scope, grace time.Duration, spare func([]proc) []proc) in
 		}
 	}
 	var all []proc
-	for empty, deadline := 0, time.Now().Add(sweepLimit); empty < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for empty, deadline := 0, time.Now().Add(limit); empty < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		all = look(empty == 0) // the costly look once, for it finds what it finds at any time
 		if len(all) == 0 {
 			empty++
@@ -107,7 +110,7 @@ func (in *inside) finish() {
 			in.waitNone(sweepLimit)
 		}
 	} else {
-		sweep(in.table, scope{}, in.grace, nil)
+		sweep(in.table, scope{}, in.grace, lastLimit, nil)
 		in.waitNone(50 * time.Millisecond) // until the last is reaped
 	}
 	in.flushed(100 * time.Millisecond)
@@ -149,7 +152,7 @@ func (in *inside) flushed(limit time.Duration) {
 
 // leave ends what has not detached itself and lists the rest.
 func (in *inside) leave() {
-	sweep(in.table, scope{}, in.grace, func(all []proc) []proc {
+	sweep(in.table, scope{}, in.grace, sweepLimit, func(all []proc) []proc {
 		kept := in.detached(all)
 		return slices.DeleteFunc(all, func(p proc) bool { return kept[p.pid] })
 	})

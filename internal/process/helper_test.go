@@ -33,16 +33,30 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// beInit serves, with a limit on its user's processes where one is given.
+// beInit serves, with a limit on what its user may have more than now where one
+// is given.
 func beInit(args []string) int {
 	if len(args) == 1 {
 		n, _ := strconv.ParseUint(args[0], 10, 64)
+		n += threadsOf(os.Getuid())
 		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: n, Max: n}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 	}
 	return Serve(os.NewFile(3, "control"))
+}
+
+// threadsOf counts what a limit on processes counts.
+func threadsOf(uid int) (n uint64) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*")
+	for _, d := range dirs {
+		var s unix.Stat_t
+		if unix.Stat(filepath.Dir(filepath.Dir(d)), &s) == nil && int(s.Uid) == uid {
+			n++
+		}
+	}
+	return n
 }
 
 func initLaunch(t testing.TB, l Limits, args ...string) Launch {

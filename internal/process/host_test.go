@@ -94,9 +94,15 @@ func startHost(t *testing.T, w string, args ...string) *host {
 
 func (h *host) gone(t *testing.T, word string) {
 	t.Helper()
-	eventually(t, "nothing left, and no init", func() bool {
-		return len(alive(t, word)) == 0 && syscall.Kill(h.init, 0) != nil
-	})
+	var left []string
+	var init error
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if left, init = alive(t, word), syscall.Kill(h.init, 0); len(left) == 0 && init != nil {
+			return
+		}
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.init))
+	t.Errorf("left: %q, the init: %v %s", left, init, stat)
 }
 
 var stubborn = []string{

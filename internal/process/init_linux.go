@@ -21,13 +21,13 @@ func enlarge(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipe
 // becomeInit adopts whoever loses its parent, and closes this process's
 // memory, descriptors and environment to commands of the same user.
 func becomeInit() error {
+	setName() // while that file is still our own
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("cannot hide memory from commands: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("cannot adopt orphans: %w", err)
 	}
-	setName()
 	return nil
 }
 

@@ -154,12 +154,16 @@ func (in *inside) prepare() error {
 	}
 }
 
+// mostLooks is how many looks at the process list may run at a time. Each can
+// occupy a thread.
+const mostLooks = 4
+
 // warmUp makes the runtime create the threads it will need. Later the system
 // may refuse one, because commands have used up what a user may have, and the
 // runtime does not survive that.
 func warmUp() {
 	var all sync.WaitGroup
-	for range 10 {
+	for range 12 + mostLooks {
 		all.Go(func() {
 			_, _ = unix.Poll(nil, 2) // waits in the kernel, so that each holds a thread
 		})

@@ -171,5 +171,5 @@ func killMarked(int, uint64, uint64) {}
 func endMarked(number uint64) {
 	t := newTable(0, number)
 	t.since = 0
-	sweep(t, scope{}, 0, nil)
+	sweep(t, scope{}, 0, sweepLimit, nil)
 }

@@ -29,10 +29,11 @@ type table struct {
 	self int
 	base uint64     // the upper bits of every mark
 	fork sync.Mutex // held while a child is between fork and execve
+	busy chan struct{}
 }
 
 func newTable(self int, number uint64) *table {
-	return &table{self: self, base: markBit | number<<markShift&(markBit-1)}
+	return &table{self: self, base: markBit | number<<markShift&(markBit-1), busy: make(chan struct{}, mostLooks)}
 }
 
 func (t *table) markOf(id uint64) uint64 { return t.base | id&^markMask }
@@ -61,6 +62,8 @@ type proc struct {
 // with a mark, which takes one system call for each process of the machine;
 // a deep one reads about every process that descends from this one.
 func (t *table) look(s scope, deep bool) []proc {
+	t.busy <- struct{}{}
+	defer func() { <-t.busy }()
 	var out []proc
 	in, others := map[int]bool{}, map[int]bool{}
 	for _, pid := range pids() {
@@ -278,5 +281,5 @@ func killMarked(init int, number, id uint64) {
 
 // endMarked ends, from outside, what an init that died could not end.
 func endMarked(number uint64) {
-	sweep(newTable(0, number), scope{}, 0, nil)
+	sweep(newTable(0, number), scope{}, 0, sweepLimit, nil)
 }
