@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // detectMain goes down the ladder for real and says what it found, the tier first.
@@ -38,7 +41,15 @@ func denyMain(args []string) int {
 		return 1
 	}
 	c := exec.Command(self, args...)
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if os.Getuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	} else {
+		runtime.LockOSThread()
+		if err := dropPrivileges(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
 	c.Stdout, c.Stderr, c.Stdin = os.Stdout, os.Stderr, os.Stdin
 	if err := c.Run(); err != nil {
 		fmt.Println(err)
@@ -80,13 +91,16 @@ func TestWithoutUserNamespacesLandlockIsLeft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs bwrap")
 	}
-	if os.Geteuid() != 0 {
-		t.Fatal("a namespace with more than one user takes root: run the tests as root")
-	}
-	w := newWorld(t, nobody)
+	w := newWorld(t, users()[len(users())-1])
 	c := exec.Command(w.binary, "deny", "detect", w.bwrap)
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{Size: 65536}}, GidMappings: []syscall.SysProcIDMap{{Size: 65536}}, GidMappingsEnableSetgroups: true}
+	if os.Geteuid() != 0 { // only ourselves can be mapped then
+		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getuid(), Size: 1}}
+		c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
+		c.SysProcAttr.GidMappingsEnableSetgroups = false
+		c.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_RESOURCE, unix.CAP_SETPCAP}
+	}
 	out, err := c.CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil || Tier(lines[0]) != Landlock || len(lines) < 4 {
