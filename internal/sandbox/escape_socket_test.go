@@ -37,6 +37,11 @@ func socketAttempts() []attempt {
 		{name: "in a user namespace", danger: "network", run: []string{"in-namespace", "dial", "tcp4", "$ADDRESS"}, prepare: at("tcp4")},
 		{name: "through io_uring", danger: "io-uring", run: []string{"uring", "$PORT"}, prepare: at("tcp4")},
 
+		// asked for, it is there
+		{name: "tcp, allowed", danger: "network", network: true, run: []string{"dial", "tcp4", "$ADDRESS"}, prepare: at("tcp4"),
+			verdict: map[Tier]Verdict{Bwrap: Open, Namespaces: Open, Landlock: Open}},
+		{name: "through io_uring, with the network allowed", danger: "io-uring", network: true, run: []string{"uring", "$PORT"}, prepare: at("tcp4")},
+
 		{name: "stream", danger: "abstract", run: []string{"dial", "unix", "$ADDRESS"}, prepare: at("abstract")},
 		{name: "datagram", danger: "abstract", run: []string{"dial", "unixgram", "$ADDRESS"}, prepare: at("abstractgram")},
 		{name: "stream, with the network allowed", danger: "abstract", network: true, run: []string{"dial", "unix", "$ADDRESS"}, prepare: at("abstract")},
