@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ import (
 // sandbox that appears or disappears later has no effect.
 type Options struct {
 	Config Config
-	OS     string // as in runtime.GOOS
+	OS     string // as in runtime.GOOS, which is the default
 	Root   string // the project root, absolute
 	Cwd    string // where the program was started: what relative write: paths are meant from
 	Home   string // the user's home directory; "" is unknown
@@ -84,6 +85,9 @@ func New(o Options) (*Shell, error) {
 	extra, err := writePaths(o.Config.Write, o.Home, o.Cwd)
 	if err != nil {
 		return nil, err
+	}
+	if o.OS == "" {
+		o.OS = runtime.GOOS
 	}
 	if o.Yield <= 0 {
 		o.Yield = defaultYield
