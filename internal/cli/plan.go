@@ -201,7 +201,7 @@ func (p *plan) later() []string {
 		{"mcp_servers", len(a.MCPServers.List) > 0},
 		{"skills", a.Skills.All || len(a.Skills.List) > 0},
 		{"subagents", len(a.Subagents.Defined) > 0},
-		{"environment", a.Environment != ""},
+		{"environment", a.Environment != "" && a.Environment != "local"},
 	} {
 		if x.asked {
 			out = append(out, fmt.Sprintf("%s: agents.%s.%s: not in this build (ignored)", a.At(x.key), p.name, x.key))
