@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,11 +38,12 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 		"https://user:hunter22@h:port/v1":    "",
 		"://user:hunter22@h/v1?key=hunter22": "",
 	} {
-		u, err := Join(base, "/v1", "/chat/completions")
+		u, err := join(base, "/v1", "/chat/completions")
+		var e *model.Error
 		switch {
 		case want == "" && err == nil:
 			t.Errorf("%q gave %s", base, u)
-		case want == "" && (model.KindOf(err) != model.KindRequest || strings.Contains(err.Error(), "hunter22")):
+		case want == "" && (!errors.As(err, &e) || e.Kind != model.KindRequest || strings.Contains(err.Error(), "hunter22")):
 			t.Errorf("%q: %v", base, err)
 		case want != "" && (err != nil || u.String() != want):
 			t.Errorf("%q: %v %v, want %s", base, u, err, want)
@@ -50,7 +52,7 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 }
 
 func TestSpacesAroundABaseURLDoNotMatter(t *testing.T) {
-	if u, err := Join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
+	if u, err := join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
 		t.Errorf("%v %v", u, err)
 	}
 }
@@ -88,7 +90,7 @@ func FuzzComplaintsAreOneLine(f *testing.F) {
 	f.Add(200, `{"detail":[{"msg":null}]}`)
 	c := New(Vendor{Base: "https://h", Path: "/x"}, Options{Key: "sk-secret-1"}, nil)
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		e := c.Refused(&http.Response{StatusCode: status, Header: http.Header{"Location": {body}}}, []byte(body))
+		e := c.refused(&http.Response{StatusCode: status, Header: http.Header{"Location": {body}}}, []byte(body))
 		if s := e.Error(); strings.ContainsAny(s, "\n\r\t") || strings.Contains(s, "sk-secret-1") || s == "" || e.Kind == "" || len([]rune(s)) > 600 {
 			t.Errorf("%d %q: %q", status, body, s)
 		}

@@ -21,7 +21,7 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 		})})
 		r, err := m.Stream(context.Background(), model.Request{Model: "m"}, nil)
-		if err != nil && (model.KindOf(err) == "" || strings.ContainsAny(err.Error(), "\r\n")) || err == nil && r.Stop == "" {
+		if err != nil && (kindOf(err) == "" || strings.ContainsAny(err.Error(), "\r\n")) || err == nil && r.Stop == "" {
 			t.Errorf("%q: %+v %v", body, r, err)
 		}
 	})

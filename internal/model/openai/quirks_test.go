@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +14,15 @@ import (
 	"jig/internal/model/openai"
 	"jig/internal/msg"
 )
+
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
 
 // stream gives a model the events of a body and returns what it made of them.
 func stream(t *testing.T, events ...string) (model.Reply, error) {
@@ -131,7 +141,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		"error":     {[]string{delta(`{"content":"a"}`), `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`}, model.KindLimit},
 	} {
 		got, err := stream(t, c.events...)
-		if model.KindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop == model.StopEnd && name != "error end" {
+		if kindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop == model.StopEnd && name != "error end" {
 			t.Errorf("%s: %v %+v", name, err, got)
 		}
 	}

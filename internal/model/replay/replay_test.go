@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,15 @@ import (
 	"jig/internal/model/replay"
 	"jig/internal/msg"
 )
+
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
 
 func play(t *testing.T, script string) *replay.Model {
 	t.Helper()
@@ -83,7 +93,7 @@ func TestAScriptWhoseToolsDidNothingFailsAndSaysWhy(t *testing.T) {
 	_, _ = ask(m)
 	_, err := ask(m, called("c1", "grep"), answered("c1", "No matches"))
 	want := "replay: the request for reply 2 is not what the script expects: no result to match sum\\.go:(\\d+) for ${line}: grep gave \"No matches\""
-	if err == nil || err.Error() != want || model.KindOf(err) != model.KindRequest {
+	if err == nil || err.Error() != want || kindOf(err) != model.KindRequest {
 		t.Errorf("%v", err)
 	}
 }
