@@ -8,8 +8,8 @@
 // what asks for them by (?-u).
 //
 // The package answers only whether a line matches, never where in the line: there are
-// no spans and no captures. Matching never backtracks, so its time is linear in the
-// length of the buffer.
+// no spans and no captures. Matching never backtracks: its time grows with the length
+// of the buffer, at worst times the size of the pattern.
 package regex
 
 import "bytes"
