@@ -126,10 +126,10 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 }
 
 // Whole reads a reply in one piece.
-func (a *answer) Whole(body []byte) (ok bool, err error) {
+func (a *answer) Whole(body []byte) error {
 	var w message
 	if json.Unmarshal(body, &w) != nil || w.Type != "message" {
-		return false, nil
+		return endpoint.ErrNoReply
 	}
 	a.usage.merge(w.Usage)
 	for i, raw := range w.Content {
@@ -138,7 +138,7 @@ func (a *answer) Whole(body []byte) (ok bool, err error) {
 		}
 	}
 	a.stop = w.StopReason
-	return true, nil
+	return nil
 }
 
 // begin opens a block; false says that there is no room for it.

@@ -27,17 +27,19 @@ type Answer interface {
 	// Event takes the data of one event of a stream, which is valid until it returns, and says
 	// whether it was the dialect's end mark.
 	Event(data []byte) (last bool, err error)
-	// Whole takes an answer that was not streamed. ok is false when it is not a reply.
-	Whole(body []byte) (ok bool, err error)
+	// Whole takes an answer that was not streamed. The error is ErrNoReply when it is none.
+	Whole(body []byte) error
 	// Ended is whether the provider has said why the reply ended.
 	Ended() bool
-	size() *Size
+	// Excess is Size's.
+	Excess() string
 }
+
+// ErrNoReply says that an answer is not a reply of the dialect.
+var ErrNoReply = errors.New("not a model's reply")
 
 // Size counts what is kept of one reply.
 type Size struct{ bytes, parts int }
-
-func (s *Size) size() *Size { return s }
 
 // Room counts n bytes more and says whether they may be kept. Where they may not, Ask gives the
 // reply up.
@@ -61,8 +63,8 @@ func (s *Size) Part() bool {
 	return s.parts <= maxParts
 }
 
-// excess names the limit that was passed, "" when none was.
-func (s *Size) excess() string {
+// Excess names the limit that was passed, "" when none was.
+func (s *Size) Excess() string {
 	switch {
 	case s.bytes > maxReply:
 		return fmt.Sprintf("more than %d MiB", maxReply>>20)
@@ -131,7 +133,7 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 			return c.excessive(fmt.Sprintf("more than %d values in one event", maxValues))
 		}
 		last, err := a.Event(data)
-		switch much := a.size().excess(); {
+		switch much := a.Excess(); {
 		case much != "":
 			return c.excessive(much)
 		case err != nil:
@@ -155,14 +157,14 @@ func (c *Client) whole(ctx context.Context, res *http.Response, in io.Reader, a 
 	case crowded(body):
 		return c.excessive(fmt.Sprintf("more than %d values", maxValues))
 	}
-	ok, err := a.Whole(body)
-	switch much := a.size().excess(); {
+	err = a.Whole(body)
+	switch much := a.Excess(); {
 	case much != "":
 		return c.excessive(much)
+	case errors.Is(err, ErrNoReply):
+		return c.notReply(res, body)
 	case err != nil:
 		return err
-	case !ok:
-		return c.notReply(res, body)
 	case !a.Ended():
 		return c.Errorf(model.KindProtocol, "%s did not say why the reply ended; try again", c.Host())
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"jig/internal/model"
 	"jig/internal/model/anthropic"
@@ -71,7 +72,7 @@ func TestAnEndlessReplyIsGivenUpBeforeItFillsTheMemory(t *testing.T) {
 		"openai": {rest: " ", events: []string{
 			chat(`{"content":"` + x + `"}`), chat(`{"reasoning":"` + x + `"}`), chat(`{"refusal":"` + x + `"}`),
 			chat(`{"tool_calls":[{"index":0,"function":{"arguments":"` + x + `"}}]}`),
-			chat(`{"tool_calls":[{"index":9%d,"id":"`+x+`","function":{"name":"`+x+`"}}]}`),
+			chat(`{"tool_calls":[{"index":9%d,"id":"` + x + `","function":{"name":"` + x + `"}}]}`),
 		}},
 		"anthropic": {rest: block(0, `{"type":"text"}`) + block(1, `{"type":"thinking"}`) + block(2, `{"type":"tool_use"}`), events: []string{
 			piece(0, `{"type":"text_delta","text":"`+x+`"}`), piece(1, `{"type":"thinking_delta","thinking":"`+x+`"}`),
@@ -147,3 +148,22 @@ func TestAHugeButHonestReplyIsRead(t *testing.T) {
 type failing struct{}
 
 func (*failing) Read([]byte) (int, error) { return 0, errors.New("torn") }
+
+func TestHalfACharacterIsHandedOnAsValidText(t *testing.T) {
+	for name, c := range map[string]struct{ dialect, body string }{
+		"openai": {"openai", chat(`{"content":"a\ud83d"}`) + chat(`{"content":"\ude00"}`) + chat("{\"content\":\"\xf0\x9f\"}") +
+			chat("{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"b\":\"\xff\"}}}]}") + data(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)},
+		"anthropic": {"anthropic", block(0, `{"type":"text","text":"a\ud83d"}`) + piece(0, `{"type":"text_delta","text":"\ude00"}`) + piece(0, "{\"type\":\"text_delta\",\"text\":\"\xf0\x9f\"}") +
+			block(1, "{\"type\":\"tool_use\",\"name\":\"f\",\"input\":{\"b\":\"\xff\"}}") + data(`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`)},
+	} {
+		got, err := give(c.dialect, strings.NewReader(c.body))
+		if err != nil || len(got.Blocks) != 2 {
+			t.Errorf("%s: %v %+v", name, err, got)
+			continue
+		}
+		text, args := got.Blocks.Text(), got.Blocks.Calls()[0].Args
+		if !strings.HasPrefix(text, "a\ufffd\ufffd\ufffd") || !utf8.ValidString(text) || args != "{\"b\":\"\ufffd\"}" {
+			t.Errorf("%s: %q %q", name, text, args)
+		}
+	}
+}

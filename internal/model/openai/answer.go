@@ -120,12 +120,12 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 }
 
 // Whole reads a reply in one piece.
-func (a *answer) Whole(body []byte) (ok bool, err error) {
+func (a *answer) Whole(body []byte) error {
 	var c chunk
 	if json.Unmarshal(body, &c) != nil || len(c.Choices) == 0 {
-		return false, nil
+		return endpoint.ErrNoReply
 	}
-	return true, a.read(body, c)
+	return a.read(body, c)
 }
 
 func (a *answer) read(data []byte, c chunk) error {
@@ -233,10 +233,19 @@ func (a *answer) find(f *fragment) *open {
 		return last
 	case f.ID != "" && last.id != "" && f.ID != last.id:
 		return nil
-	case name != last.name, f.Function.Arguments != "" && json.Valid([]byte(last.args.String())):
+	case name != last.name, f.Function.Arguments != "" && complete(last.args.String()):
 		return nil
 	}
 	return last
+}
+
+// complete says whether arguments are whole. Most that are not show it by their end: they are asked
+// at every piece, and reading them each time would take minutes for a file of a megabyte.
+func complete(args string) bool {
+	if strings.HasPrefix(args, "{") && !strings.HasSuffix(strings.TrimRight(args, " \t\r\n"), "}") {
+		return false
+	}
+	return json.Valid([]byte(args))
 }
 
 func (a *answer) reply() model.Reply {
