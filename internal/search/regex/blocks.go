@@ -118,7 +118,7 @@ func (d *lazy) finish(buf []byte, s *stream, end int) (match int, found, ok bool
 		if entry == goUnknown {
 			d.visited += s.at - begun
 			clears := d.clears
-			if entry, ok = d.fill(s.state, int(buf[s.at])); !ok || d.clears != clears {
+			if entry, ok = d.fill(s.state, int(buf[s.at])); !ok || d.clears != clears || d.step.interrupted() {
 				return 0, false, false
 			}
 		}
