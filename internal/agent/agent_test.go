@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -399,5 +400,46 @@ func TestFailedRequestEndsTheTurnInOneLine(t *testing.T) {
 	})
 	if end.Why != proto.Failed || end.Error != "it broke" || end.Rounds != 1 {
 		t.Errorf("%+v", end)
+	}
+}
+
+// A model decides how many calls a reply has, and each may hold a large file.
+func TestCallsOfOneReplyAreBounded(t *testing.T) {
+	var mu sync.Mutex
+	now, most := 0, 0
+	o := owner{"look": func(context.Context, string) (tool.Prepared, error) {
+		return does(true, func(context.Context) (tool.Result, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			runtime.Gosched()
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return tool.Text("ok"), nil
+		}), nil
+	}}
+	table, _ := agent.Bind(o)
+	var calls []msg.Call
+	for i := range 500 {
+		calls = append(calls, call(fmt.Sprint(i), "look", "{}"))
+	}
+	results, err := agent.RunCalls(context.Background(), newDesk(), table, calls)
+	if err != nil || len(results) != 500 || most > 8 {
+		t.Errorf("%d results, %d at a time, %v", len(results), most, err)
+	}
+}
+
+// Preparing may cost as much as running: it is only repeated when something ran in between.
+func TestLoneCallIsPreparedOnce(t *testing.T) {
+	prepared := 0
+	o := owner{"poke": func(context.Context, string) (tool.Prepared, error) {
+		prepared++
+		return does(false, func(context.Context) (tool.Result, error) { return tool.Text("ok"), nil }), nil
+	}}
+	table, _ := agent.Bind(o)
+	if _, err := agent.RunCalls(context.Background(), newDesk(), table, []msg.Call{call("1", "poke", "{}"), call("2", "poke", "{}")}); err != nil || prepared != 2 {
+		t.Errorf("prepared %d times, %v", prepared, err)
 	}
 }

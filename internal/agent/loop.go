@@ -170,7 +170,7 @@ func (l *loop) run(ctx context.Context, calls []msg.Call, stop model.Stop) (*pip
 func (l *loop) repeats(calls []msg.Call, p *pipeline) *proto.Ended {
 	fault := ""
 	for i, c := range calls {
-		f := c.Name + ": " + p.results[i].Blocks.Text()
+		f := clip(c.Name) + ": " + p.results[i].Blocks.Text()
 		if !p.malformed[i] || fault != "" && f != fault {
 			l.fault, l.faults = "", 0
 			return nil

@@ -31,6 +31,10 @@ var (
 // malformed are the failures that say that a call itself was no good.
 var malformed = append([]*tool.Failure{NoTool, Malformed, Cut}, tool.ArgumentFailures...)
 
+// abreast is how many calls of a reply run at the same time. A model decides how many it makes, and
+// each may hold a large file in memory.
+const abreast = 8
+
 // backstop bounds a result whose tool gives no Cap, in bytes.
 const backstop = 256 << 10
 
@@ -67,11 +71,14 @@ func (p *pipeline) runAll(ctx context.Context, calls []msg.Call) error {
 	defer done()
 	var batch sync.WaitGroup
 	defer batch.Wait()
+	room := make(chan struct{}, abreast)
+	overtaken := false // something runs that the next preparation may not have seen the end of
 	for i, c := range calls {
 		ready, err := p.prepare(ctx, c)
 		alone := err != nil || !ready.Together || ready.Ask != nil
-		if alone {
+		if alone && overtaken {
 			batch.Wait()
+			overtaken = false
 			ready, err = p.prepare(ctx, c)
 		}
 		if e := p.open(c, ready.Plan); e != nil {
@@ -84,10 +91,16 @@ func (p *pipeline) runAll(ctx context.Context, calls []msg.Call) error {
 			p.fail(ctx, i, c, err)
 			continue
 		}
-		batch.Go(func() { p.run(ctx, i, c, &ready) })
 		if alone {
-			batch.Wait()
+			p.run(ctx, i, c, &ready)
+			continue
 		}
+		overtaken = true
+		room <- struct{}{}
+		batch.Go(func() {
+			defer func() { <-room }()
+			p.run(ctx, i, c, &ready)
+		})
 	}
 	batch.Wait()
 	return errors.Join(p.errs...)
@@ -257,9 +270,12 @@ func caught(err *error) {
 	}
 }
 
-func quoteName(s string) string {
+func quoteName(s string) string { return fmt.Sprintf("%q", clip(s)) }
+
+// clip keeps a foreign name to a length that fits into a sentence.
+func clip(s string) string {
 	if r := []rune(s); len(r) > 80 {
-		s = string(r[:79]) + "…"
+		return string(r[:79]) + "…"
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }

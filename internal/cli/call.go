@@ -98,7 +98,8 @@ type calls struct {
 	n     int
 }
 
-// lines runs one call a line. All of them run, whatever the ones before came to.
+// lines runs one call a line. All of them run, whatever the ones before came to; a line that is no call
+// is told at once.
 func (c *calls) lines(ctx context.Context) error {
 	in := bufio.NewReader(c.w.In)
 	var failed error
@@ -110,10 +111,17 @@ func (c *calls) lines(ctx context.Context) error {
 		if len(bytes.TrimSpace(line)) > 0 {
 			if e := c.line(ctx, row, line); e != nil {
 				var end *ended
-				if !errors.As(e, &end) {
+				var bad *usageError
+				switch {
+				case errors.As(e, &bad):
+					fmt.Fprintf(c.w.Err, "jig: %s\n", print.Clean(e.Error()))
+					e = &ended{exitUsage}
+				case !errors.As(e, &end):
 					return e
 				}
-				failed = e
+				if exitCode(e) > exitCode(failed) {
+					failed = e
+				}
 			}
 		}
 		if err != nil {

@@ -109,7 +109,7 @@ func configPath(w World, o Options) error {
 }
 
 // starter is a first configuration; %s is a provider and a model of it.
-const starter = `# jig's configuration. jig config check says what is wrong with it, docs/configuration.md what it can hold.
+const starter = `# jig's configuration. jig config check says what is wrong with it, jig --debug what came of it.
 agents:
   default:
     model: %q

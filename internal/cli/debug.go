@@ -43,7 +43,7 @@ func debug(w World, o Options) error {
 	r := p.resolved
 	fmt.Fprintf(&b, "model: %s:%s\n  dialect %s, %s\n", r.ProviderName, r.ID, r.Provider.Type, keyNote(r))
 	if r.Provider.URL != "" {
-		fmt.Fprintf(&b, "  url %s\n", config.Shown(r.Provider.URL))
+		fmt.Fprintf(&b, "  url %s\n", address(r))
 	}
 	send := p.turn.Send
 	if send.Reasoning != "" {

@@ -107,6 +107,9 @@ func checkConfig(_ World, s *survey, _ *config.Config) (bool, string) {
 
 // checkModel is about what a bare jig would run.
 func checkModel(_ World, s *survey, cfg *config.Config) (bool, string) {
+	if _, _, err := config.Load(config.Input{Sources: s.sources, Env: s.env}); err != nil {
+		return false, "no agent runs before the configuration is right"
+	}
 	p, err := choose(s, cfg, Options{})
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
@@ -126,8 +129,10 @@ func checkKeys(w World, s *survey, cfg *config.Config) (bool, string) {
 		}
 	}
 	if found == nil {
-		works, _ := checkModel(w, s, cfg)
-		return works, "no provider has a key: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or use a server of your own"
+		if works, _ := checkModel(w, s, cfg); works {
+			return true, "none found, and the model of the agent named default needs none"
+		}
+		return false, "no provider has a key: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or use a server of your own"
 	}
 	return true, strings.Join(found, ", ")
 }

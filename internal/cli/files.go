@@ -1,34 +1,51 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"jig/internal/config"
 )
 
-// maxFile bounds what is read of a configuration file, in bytes. It is above what the configuration
-// accepts, so that a file that is too large is refused there, in its words.
-const maxFile = 4 << 20
+// maxFile is how large a file of the configuration may be, in bytes.
+const maxFile = config.MaxFile
 
 // readSmall reads a regular file. It never waits: a checked-out folder may hold a pipe or a device
 // where a file is expected. A file that is not there is fs.ErrNotExist.
 func readSmall(path string, limit int64) ([]byte, error) {
+	var b bytes.Buffer
+	err := copySmall(&b, path, limit)
+	return b.Bytes(), err
+}
+
+// copySmall gives a regular file to w, and nothing of one that is larger than the limit in bytes.
+func copySmall(w io.Writer, path string, limit int64) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	st, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+		return errors.New("not a regular file")
 	}
-	return io.ReadAll(io.LimitReader(f, limit))
+	if st.Size() > limit {
+		return fmt.Errorf("too large (%d bytes, at most %d)", st.Size(), limit)
+	}
+	n, err := io.Copy(w, io.LimitReader(f, limit+1))
+	if err == nil && n > limit { // it grew, or its size is not told
+		return fmt.Errorf("too large (at most %d bytes)", limit)
+	}
+	return err
 }
 
 // writePrivate replaces a file that only the user may read, whole or not at all.

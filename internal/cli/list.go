@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"text/tabwriter"
 
@@ -117,9 +118,22 @@ func providerRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string
 		if dialects[kind] == nil {
 			kind += " (not in this build)"
 		}
-		rows = append(rows, []string{name, kind, keyNote(r), r.Provider.URL})
+		rows = append(rows, []string{name, kind, keyNote(r), address(r)})
 	}
 	return rows, nil
+}
+
+// address is where a provider is reached, without what may be a secret in it.
+func address(r config.Resolved) string {
+	if r.Provider.Type == "replay" || r.Provider.URL == "" {
+		return config.Shown(r.Provider.URL)
+	}
+	u, err := url.Parse(r.Provider.URL)
+	if err != nil {
+		return "(no address)"
+	}
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return config.Shown(plain.String())
 }
 
 // keyNote says where a provider's key comes from; never what it is.

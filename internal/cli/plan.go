@@ -94,6 +94,8 @@ func choose(s *survey, cfg *config.Config, o Options) (*plan, error) {
 		return nil, errNothing
 	case err != nil && o.Agent == "" && id == "":
 		return nil, usagef("there is no agent named default: name one (%s), or add agents.default to a config file", names(cfg))
+	case err != nil && strings.ContainsAny(o.Agent, " \n"):
+		return nil, usagef("unknown agent %q; to send a message: jig -m TEXT", config.Shown(o.Agent))
 	case err != nil && o.Agent != "" && o.Commands != nil:
 		return nil, noSuch(o, cfg)
 	case err != nil:
@@ -175,6 +177,9 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 		return nil, err
 	}
 	owners, warnings := openTools(p.agent.Tools.On, place{root: s.root, home: w.Home})
+	if !p.agent.Tools.Declared && len(warnings) > 1 {
+		warnings = []string{fmt.Sprintf("%s: a persona that names no tools has all of the default ones; %d of them are not in this build (ignored)", p.agent.Pos, len(warnings))}
+	}
 	p.warnings = append(p.later(), warnings...)
 	if p.turn.Tools, err = agent.Bind(owners...); err != nil {
 		return nil, err
@@ -182,7 +187,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	send := &p.turn.Send
 	send.Provider, send.Model = p.resolved.ProviderName, p.resolved.ID
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
-	send.System = host.Prompt(harness(p.agent), surroundings(w, s, o), instructions)
+	send.System = host.Prompt(len(p.agent.Tools.On) > 0, surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
@@ -201,24 +206,13 @@ func (p *plan) later() []string {
 		{"mcp_servers", len(a.MCPServers.List) > 0},
 		{"skills", a.Skills.All || len(a.Skills.List) > 0},
 		{"subagents", len(a.Subagents.Defined) > 0},
-		{"environment", a.Environment != ""},
+		{"environment", a.Environment != "" && a.Environment != "local"},
 	} {
 		if x.asked {
 			out = append(out, fmt.Sprintf("%s: agents.%s.%s: not in this build (ignored)", a.At(x.key), p.name, x.key))
 		}
 	}
 	return out
-}
-
-// harness says whether the agent's own tools: names a toolset that is on; ask alone, which every
-// interactive session has, is none.
-func harness(a config.Agent) bool {
-	for _, t := range a.Tools.On {
-		if t.Name != "ask" {
-			return true
-		}
-	}
-	return false
 }
 
 func surroundings(w World, s *survey, o Options) host.Surroundings {

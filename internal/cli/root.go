@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"jig/internal/config"
 	"jig/internal/print"
 )
 
@@ -56,7 +57,9 @@ func newRoot(w World) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
+	root.SetHelpCommand(helpCommand())
+	root.Version = version
+	root.SetVersionTemplate(versionLine(w))
 	for _, c := range commands {
 		root.AddCommand(c(w))
 	}
@@ -75,6 +78,9 @@ func flagError(c *cobra.Command, err error) error {
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
 		return usagef("%s%s (%s --help lists them)", text, didYouMean(text[i:], all), c.CommandPath())
+	}
+	if before, _, ok := strings.Cut(text, " flag: strconv."); ok {
+		text = before + ": want a whole number"
 	}
 	return usagef("%s (%s --help)", text, c.CommandPath())
 }
@@ -166,6 +172,8 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("an agent (%s) and --persona (%s) cannot both be given", o.Agent, o.Persona)
 	case f.Changed("config") && o.Config == "":
 		return usagef("-c must name a file")
+	case f.Changed("persona") && strings.Trim(o.Persona, ":") == "" || strings.HasPrefix(o.Persona, ":"):
+		return usagef("--persona must name a persona or agent: ID or ID:EFFORT")
 	case f.Changed("model") && o.Model == "":
 		return usagef("-M must name a model: provider:id, or the name of a models: entry")
 	}
@@ -175,8 +183,21 @@ func (o Options) check(f *pflag.FlagSet) error {
 func versionCommand(w World) *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "print the version", Args: takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(w.Out, "jig %s (%s/%s)\n", version, w.GOOS, w.GOARCH)
+			_, err := io.WriteString(w.Out, versionLine(w))
 			return err
+		}}
+}
+
+func versionLine(w World) string { return fmt.Sprintf("jig %s (%s/%s)\n", version, w.GOOS, w.GOARCH) }
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{Use: "help [command]", Short: "say what a command does",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("unknown command %q (jig --help lists them)", config.Shown(strings.Join(args, " ")))
+			}
+			return about.Help()
 		}}
 }
 

@@ -124,6 +124,9 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 func outcome(w World, r print.Report) error {
 	switch r.Why {
 	case proto.Done:
+		if r.Reply == "" {
+			w.warn("the model ended without an answer")
+		}
 		return nil
 	case proto.Interrupted:
 		fmt.Fprintln(w.Err, "jig: interrupted")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ func look(w World, flagFile string, trustAll bool) (*survey, error) {
 	s.env.Workspace, s.env.AppHome = s.root, s.places.Config
 	if s.noPlaces == nil {
 		s.readTrust()
-		s.add(config.User, 0, s.places.Config, true)
+		s.sources = append(s.sources, s.add(config.User, 0, s.places.Config, true)...)
 	}
 	for depth, dir := range config.ProjectLevels(w.GOOS, s.root, w.Cwd) {
 		if s.noPlaces == nil && sameFile(dir, s.places.Config) {
@@ -98,12 +99,24 @@ func (s *survey) add(l config.Level, depth int, dir string, trusted bool) []conf
 		}
 	}
 	take(config.ConfigFile, filepath.Join(dir, "config.yaml"))
-	for _, p := range personaFiles(filepath.Join(dir, "personas")) {
+	personas := personaFiles(filepath.Join(dir, "personas"))
+	if len(personas) > maxPersonas {
+		s.warnf("%s holds %d personas, at most %d are read (the others are ignored)", config.Shown(filepath.Join(dir, "personas")), len(personas), maxPersonas)
+		personas = personas[:maxPersonas]
+	}
+	for _, p := range personas {
 		take(config.PersonaFile, p)
 	}
-	s.sources = append(s.sources, found...)
 	return found
 }
+
+// What a checked-out folder holds is read at every start, before anybody has said a word about it:
+// a level may neither be of many files nor large.
+const (
+	maxPersonas = 100
+	maxLevel    = 8 << 20  // bytes of configuration
+	maxBeside   = 64 << 20 // bytes of other files in the folder
+)
 
 func personaFiles(dir string) []string {
 	entries, err := os.ReadDir(dir)
@@ -122,18 +135,55 @@ func personaFiles(dir string) []string {
 
 // project reads one project level and compares it with what was trusted.
 func (s *survey) project(depth int, dir string, trustAll bool) {
-	from := len(s.sources)
 	found := s.add(config.Project, depth, dir, false)
 	if len(found) == 0 {
 		return
 	}
-	l := level{dir: dir, hash: config.Hash(s.env.GOOS, dir, found), files: found}
+	size := 0
+	for _, f := range found {
+		size += len(f.Data)
+	}
+	beside, err := s.beside(dir)
+	if err == nil && size > maxLevel {
+		err = fmt.Errorf("its configuration is too large (%d bytes, at most %d)", size, maxLevel)
+	}
+	if err != nil {
+		s.warnf("%s cannot be trusted (ignored): %v", config.Shown(dir), err)
+		return
+	}
+	l := level{dir: dir, hash: config.Hash(s.env.GOOS, dir, append(beside, found...)), files: found}
 	l.trusted = trustAll || s.trust.Trusts(dir, l.hash)
 	l.changed = !l.trusted && s.trust.Knows(dir)
-	for i := from; i < len(s.sources); i++ {
-		s.sources[i].Trusted = l.trusted
+	for i := range found {
+		found[i].Trusted = l.trusted
 	}
+	s.sources = append(s.sources, found...)
 	s.levels = append(s.levels, l)
+}
+
+// beside is what else lies in a level's folder, as checksums: the configuration may name a prompt or
+// a script there, and trusting the one is trusting the other.
+func (s *survey) beside(dir string) ([]config.Source, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, cause(err)
+	}
+	var out []config.Source
+	left := int64(maxBeside)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		st, err := os.Stat(path)
+		if err != nil || !st.Mode().IsRegular() || e.Name() == "config.yaml" {
+			continue // it can be no prompt and no script
+		}
+		sum := sha256.New()
+		if err := copySmall(sum, path, left); err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w", config.Shown(e.Name()), cause(err))
+		}
+		left -= st.Size()
+		out = append(out, config.Source{Path: path, Data: sum.Sum(nil)})
+	}
+	return out, nil
 }
 
 func (s *survey) flag(w World, path string) error {

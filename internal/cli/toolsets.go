@@ -53,8 +53,13 @@ func openTools(on []config.Tool, p place) (owners []tool.Owner, warnings []strin
 		}
 	}
 	for _, t := range on {
-		if !left[t.Name] {
-			warnings = append(warnings, fmt.Sprintf("toolset %q: not in this build (ignored)", t.Name))
+		name := t.Name
+		if t.Group != "" {
+			name = t.Group
+		}
+		if !left[t.Name] && !left[name] {
+			left[name] = true
+			warnings = append(warnings, fmt.Sprintf("toolset %q: not in this build (ignored)", name))
 		}
 	}
 	return owners, warnings

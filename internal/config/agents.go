@@ -21,7 +21,20 @@ func (x *Agent) check(l *loader, at string) bool {
 		l.fail(x.At("system_file"), coord(at, "system_file"), "want system or system_file, not both")
 	}
 	x.SystemFile = l.env.absolute(x.dir, x.SystemFile)
+	l.covered(x.SystemFile, x.At("system_file"), coord(at, "system_file"))
 	return true
+}
+
+// covered refuses a file that a project's configuration names outside its own folder: what a person
+// trusts is the folder, and a file elsewhere could change without their being asked again.
+func (l *loader) covered(path string, p Pos, at string) {
+	dir := l.src.Dir
+	if l.persona {
+		dir = Parent(l.env.GOOS, dir)
+	}
+	if l.src.Level == Project && path != "" && !samePath(l.env.GOOS, Parent(l.env.GOOS, path), Clean(l.env.GOOS, dir)) {
+		l.fail(p, at, "in a project's configuration this must be a file directly in its %s folder, which is what was trusted", LevelDir)
+	}
 }
 
 // define adds an agent to those of its name. Within a level the config entry goes

@@ -119,6 +119,8 @@ func (t Tools) Has(name string) bool {
 // Tool is one name under tools: with its settings, which only the tool can read.
 type Tool struct {
 	Name string
+	// Group is the name it was written under, where that stands for several; else empty.
+	Group string
 	// Pos is the place of the name.
 	Pos   Pos
 	value *node

@@ -39,6 +39,7 @@ func (x *Provider) check(l *loader, at string) bool {
 		switch {
 		case x.Type == "replay":
 			x.URL = l.env.absolute(x.dir, x.URL)
+			l.covered(x.URL, x.At("url"), at+".url")
 		case x.unsetEmpty("url", x.URL):
 			x.URL = "" // told by Unset; the default address would be another host than meant
 			l.warn(x.At("url"), at+".url", "the address is empty because environment variable %s is not set", Shown(x.unset["url"][0]))

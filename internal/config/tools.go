@@ -11,7 +11,13 @@ func (l *loader) tools(n *node, at string) Tools {
 	t := Tools{Declared: true}
 	switch n.kind {
 	case scalarNode:
-		l.failAt(n, at, "want a list of tool names or a mapping from names to settings, got \"%s\": write [%s]", Shown(n.raw), Shown(n.raw))
+		hint := ""
+		if no, ok := YAMLBool(n.text); ok && !no {
+			hint = ": for no tools write []"
+		} else if slices.Contains(ToolNames(), n.text) {
+			hint = ": write [" + Shown(n.raw) + "]"
+		}
+		l.failAt(n, at, "want a list of tool names or a mapping from names to settings, got \"%s\"%s", Shown(n.raw), hint)
 	case listNode:
 		for _, item := range n.items {
 			l.listed(&t, item, at)
@@ -56,7 +62,9 @@ func (t *Tools) turnOn(x Tool) {
 	for _, name := range names {
 		if !t.Has(name) && !slices.Contains(t.Off, name) {
 			y := x
-			y.Name = name
+			if y.Name = name; name != x.Name {
+				y.Group = x.Name
+			}
 			t.On = append(t.On, y)
 		}
 	}

@@ -107,7 +107,7 @@ func TestToolsThatAreNoneFailTheLoad(t *testing.T) {
 		{"{agent: }", `1:26: agents.coder.tools.agent: unknown tool: the set "agent" is now called "skills" (want <TOOLS>)`},
 		{"[\"a\\nb\"]", `1:26: agents.coder.tools."a\u{a}b": unknown tool (want <TOOLS>)`},
 		{"bash", `1:25: agents.coder.tools: want a list of tool names or a mapping from names to settings, got "bash": write [bash]`},
-		{"no", `1:25: agents.coder.tools: want a list of tool names or a mapping from names to settings, got "no": write [no]`},
+		{"no", `1:25: agents.coder.tools: want a list of tool names or a mapping from names to settings, got "no": for no tools write []`},
 		{"[{shell: {network: true}}]", `1:26: agents.coder.tools: a list enables tools with their defaults: to configure shell, write tools as a mapping, without "- "`},
 		{"[[bash]]", "1:26: agents.coder.tools: want a tool name, got a list"},
 		{"[bash, ~]", "1:32: agents.coder.tools: want a tool name, got nothing"},

@@ -6,7 +6,6 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -96,15 +95,6 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Errorf makes an Error of a kind; a final %w argument is not supported, set Cause instead.
 func Errorf(k Kind, format string, a ...any) *Error {
 	return &Error{Kind: k, Text: fmt.Sprintf(format, a...)}
-}
-
-// KindOf is an error's kind, "" when it is not an Error.
-func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return ""
 }
 
 // WireIDs chooses the id under which each call crosses the wire: the provider's own where it gave

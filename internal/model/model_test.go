@@ -21,9 +21,3 @@ func TestRepeatedMissingAndOddProviderIDsNeverCollide(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestKindIsFoundBehindAWrapper(t *testing.T) {
-	if k := model.KindOf(model.Errorf(model.KindQuota, "no credit left")); k != model.KindQuota {
-		t.Errorf("kind %q", k)
-	}
-}

@@ -2,6 +2,8 @@
 // they cost. It knows no provider's wire and no tool.
 package msg
 
+import "strings"
+
 // Role says who speaks.
 type Role string
 
@@ -77,13 +79,13 @@ func Say(r Role, text string) Message { return Message{Role: r, Blocks: Blocks{T
 
 // Text joins the text blocks, without a separator: a provider may split one text into several.
 func (b Blocks) Text() string {
-	var s string
+	var s strings.Builder
 	for _, x := range b {
 		if t, ok := x.(Text); ok {
-			s += t.Text
+			s.WriteString(t.Text)
 		}
 	}
-	return s
+	return s.String()
 }
 
 // Calls are the calls among the blocks, in order.

@@ -45,11 +45,12 @@ type Options struct {
 func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Report, error) {
 	start := time.Now()
 	r := newReport()
-	defer context.AfterFunc(ctx, func() { _ = h.Do(context.WithoutCancel(ctx), session, proto.Stop{}) })()
 	if err := h.Do(ctx, session, proto.Submit{Text: text}); err != nil {
 		r.Error = err.Error()
 		return r, nil
 	}
+	// Only now: a stop that came before the message would find nothing to stop.
+	defer context.AfterFunc(ctx, func() { _ = h.Do(context.WithoutCancel(ctx), session, proto.Stop{}) })()
 	var watchers []func(proto.Event) error
 	if o.Format == JSONL {
 		watchers = append(watchers, newEvents(o.Out).write)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+
+	"jig/internal/search/regex"
 )
 
 // The walk runs on the caller's goroutine and puts files into numbered batches.
@@ -68,7 +70,8 @@ type pipeline struct {
 	finished map[int]*batch
 	stats    Stats
 	panicked any
-	lines    []Line // for emitting what was kept; belongs to the batch whose turn it is
+	matchers []*regex.Matcher // of the workers, to be interrupted
+	lines    []Line           // for emitting what was kept; belongs to the batch whose turn it is
 }
 
 func newPipeline(ctx context.Context, q Query, emit func(string, []Line) bool) *pipeline {
@@ -121,9 +124,24 @@ func (p *pipeline) halt() {
 	p.mu.Lock()
 	if !p.halted.Swap(true) {
 		close(p.over)
+		for _, m := range p.matchers {
+			m.Interrupt()
+		}
 	}
 	p.mu.Unlock()
 	p.moved.Broadcast()
+}
+
+// matcher makes a matcher that ends when everybody does.
+func (p *pipeline) matcher() *regex.Matcher {
+	m := p.q.Pattern.Matcher()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.matchers = append(p.matchers, m)
+	if p.halted.Load() {
+		m.Interrupt()
+	}
+	return m
 }
 
 // ended reports whether emit may not be called any more. The context is asked

@@ -28,7 +28,7 @@ type worker struct {
 }
 
 func newWorker(p *pipeline) *worker {
-	return &worker{p: p, m: p.q.Pattern.Matcher(), buf: make([]byte, window)}
+	return &worker{p: p, m: p.matcher(), buf: make([]byte, window)}
 }
 
 func (w *worker) batch(b *batch) {

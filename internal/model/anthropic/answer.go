@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"jig/internal/model"
+	"jig/internal/model/endpoint"
 	"jig/internal/msg"
 )
 
@@ -67,6 +68,8 @@ func (c *counts) usage() msg.Usage {
 
 // answer puts a reply together.
 type answer struct {
+	endpoint.Size
+	client *endpoint.Client
 	tell   func(model.Delta)
 	blocks []*block
 	stop   string
@@ -77,22 +80,34 @@ type answer struct {
 type block struct {
 	index     int
 	kind      string
-	raw       json.RawMessage // as it began
+	raw       json.RawMessage // of redacted thinking, as it came
 	id, name  string
 	input     json.RawMessage // of a call that came whole
 	text      strings.Builder // text, thinking or arguments
 	signature strings.Builder
 }
 
-func newAnswer(tell func(model.Delta)) *answer {
+func newAnswer(c *endpoint.Client, tell func(model.Delta)) *answer {
 	if tell == nil {
 		tell = func(model.Delta) {}
 	}
-	return &answer{tell: tell}
+	return &answer{client: c, tell: tell}
 }
 
-func (a *answer) add(ev event) {
+// Ended is whether a stop reason has come.
+func (a *answer) Ended() bool { return a.stop != "" }
+
+// Event reads one event of the stream.
+func (a *answer) Event(data []byte) (last bool, err error) {
+	var ev event
+	if err := json.Unmarshal(data, &ev); err != nil {
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the messages dialect: %v", a.client.Host(), err)
+	}
 	switch ev.Type {
+	case "error":
+		return false, a.client.Told(data)
+	case "message_stop":
+		return true, nil
 	case "message_start":
 		if ev.Message != nil {
 			a.usage.merge(ev.Message.Usage)
@@ -107,9 +122,31 @@ func (a *answer) add(ev event) {
 			a.stop = ev.Delta.StopReason
 		}
 	}
+	return false, nil
 }
 
-func (a *answer) begin(index int, raw json.RawMessage) {
+// Whole reads a reply in one piece.
+func (a *answer) Whole(body []byte) error {
+	var w message
+	if json.Unmarshal(body, &w) != nil || w.Type != "message" {
+		return endpoint.ErrNoReply
+	}
+	a.usage.merge(w.Usage)
+	for i, raw := range w.Content {
+		if !a.begin(i, raw) {
+			break
+		}
+	}
+	a.stop = w.StopReason
+	return nil
+}
+
+// begin opens a block; false says that there is no room for it.
+func (a *answer) begin(index int, raw json.RawMessage) bool {
+	if !a.Part() || !a.Room(len(raw)) {
+		return false
+	}
+	raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	var head struct {
 		Type      string          `json:"type"`
 		Text      string          `json:"text"`
@@ -120,7 +157,10 @@ func (a *answer) begin(index int, raw json.RawMessage) {
 		Input     json.RawMessage `json:"input"`
 	}
 	_ = json.Unmarshal(raw, &head) // a block that cannot be read has no type and is passed over
-	b := &block{index: index, kind: head.Type, raw: bytes.Clone(raw), id: head.ID, name: head.Name, input: head.Input}
+	b := &block{index: index, kind: head.Type, id: head.ID, name: head.Name, input: head.Input}
+	if b.kind == "redacted_thinking" {
+		b.raw = raw
+	}
 	a.blocks = append(a.blocks, b)
 	b.text.WriteString(head.Text + head.Thinking)
 	b.signature.WriteString(head.Signature)
@@ -130,6 +170,7 @@ func (a *answer) begin(index int, raw json.RawMessage) {
 	case head.Text != "" || head.Thinking != "":
 		a.tell(model.Delta{Text: head.Text, Reasoning: head.Thinking})
 	}
+	return true
 }
 
 func (a *answer) delta(ev event) {
@@ -145,15 +186,17 @@ func (a *answer) delta(ev event) {
 	d := ev.Delta
 	switch d.Type {
 	case "text_delta":
-		b.text.WriteString(d.Text)
-		a.tell(model.Delta{Text: d.Text})
+		if a.Keep(&b.text, d.Text) {
+			a.tell(model.Delta{Text: d.Text})
+		}
 	case "thinking_delta":
-		b.text.WriteString(d.Thinking)
-		a.tell(model.Delta{Reasoning: d.Thinking})
+		if a.Keep(&b.text, d.Thinking) {
+			a.tell(model.Delta{Reasoning: d.Thinking})
+		}
 	case "signature_delta":
-		b.signature.WriteString(d.Signature)
+		a.Keep(&b.signature, d.Signature)
 	case "input_json_delta":
-		b.text.WriteString(d.JSON)
+		a.Keep(&b.text, d.JSON)
 	}
 }
 

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,15 @@ import (
 	"jig/internal/model/modeltest"
 	"jig/internal/msg"
 )
+
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
 
 // stream gives a model the events of a body and returns what it made of them.
 func stream(t *testing.T, events ...string) (model.Reply, error) {
@@ -75,7 +85,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		"error":   {[]string{start, text, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`}, model.KindLimit},
 	} {
 		got, err := stream(t, c.events...)
-		if model.KindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop != "" {
+		if kindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop != "" {
 			t.Errorf("%s: %v %+v", name, err, got)
 		}
 	}

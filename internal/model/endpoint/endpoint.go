@@ -4,10 +4,8 @@
 package endpoint
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -60,7 +58,7 @@ type Client struct {
 const connectTimeout = 20 * time.Second
 
 // New makes a client. auth are the dialect's headers, the key among them. A base URL that cannot
-// be used is reported by Post, so that building a model cannot fail.
+// be used is reported by Ask, so that building a model cannot fail.
 func New(v Vendor, o Options, auth map[string]string) *Client {
 	c := &Client{vendor: v, headers: map[string]string{}}
 	for k, s := range auth {
@@ -74,7 +72,7 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 	if base == "" {
 		base = v.Base
 	}
-	c.url, c.err = Join(base, v.Version, v.Path)
+	c.url, c.err = join(base, v.Version, v.Path)
 	transport := o.Transport
 	if transport == nil {
 		c.own = &http.Transport{
@@ -112,12 +110,12 @@ func (c *Client) Host() string {
 	return c.url.Hostname()
 }
 
-// Join makes the address of a request from a base URL: a base without a path gets the version
+// join makes the address of a request from a base URL: a base without a path gets the version
 // path, one with a path is used as it is, trailing slashes do not matter, a query is kept.
-func Join(base, version, path string) (*url.URL, error) {
+func join(base, version, path string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, model.Errorf(model.KindRequest, "%q is not a base URL; it needs the form https://host or https://host/path", shown(base))
+		return nil, model.Errorf(model.KindRequest, "%q is not a base URL; it needs the form https://host or https://host/path", address(strings.TrimSpace(base)))
 	}
 	p := strings.TrimRight(u.EscapedPath(), "/")
 	if p == "" {
@@ -125,30 +123,21 @@ func Join(base, version, path string) (*url.URL, error) {
 	}
 	u.RawPath = p + path
 	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
-		return nil, model.Errorf(model.KindRequest, "the path of the base URL %q cannot be read", shown(base))
+		return nil, model.Errorf(model.KindRequest, "the path of the base URL %q cannot be read", address(strings.TrimSpace(base)))
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
 }
 
-// shown is a base URL that does not parse, without what might be a secret in it.
-func shown(base string) string {
-	base, _, _ = strings.Cut(base, "?")
-	if at := strings.LastIndexByte(base, '@'); at >= 0 {
-		base = "…" + base[at:]
-	}
-	return base
-}
-
-// Post sends body and returns the answer when its status is 200; the caller closes its body.
+// post sends body and returns the answer when its status is 200; the caller closes its body.
 // Every other outcome is an error: ctx's own when ctx ended, else a *model.Error.
-func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, c.Broken(ctx, err)
+		return nil, c.broken(ctx, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -161,7 +150,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.Broken(ctx, err)
+		return nil, c.broken(ctx, err)
 	}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
@@ -171,43 +160,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (*http.Response, error) 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return nil, c.Refused(res, text)
+	return nil, c.refused(res, text)
 }
 
 const maxErrorBody = 1 << 20
-
-// Begin looks at how an answer begins and says whether it is a stream of events; the answer is read
-// from what it returns. The content type does not decide, because servers send a JSON error under
-// the type of a stream, and streams under none.
-func (c *Client) Begin(ctx context.Context, res *http.Response) (body io.Reader, stream bool, err error) {
-	r := bufio.NewReader(res.Body)
-	for n := 1; ; n++ {
-		b, err := r.Peek(n)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, bufio.ErrBufferFull):
-			return r, true, nil // nothing at all, which reading it will tell
-		case err != nil:
-			return nil, false, c.Broken(ctx, err)
-		}
-		switch b[n-1] {
-		case ' ', '\t', '\r', '\n':
-		case '{', '[', '<':
-			return r, false, nil
-		default:
-			return r, true, nil
-		}
-	}
-}
-
-// ReadWhole reads an answer that is not a stream. It is bounded, because it may come from anywhere.
-func (c *Client) ReadWhole(ctx context.Context, body io.Reader) ([]byte, error) {
-	const limit = 64 << 20
-	b, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if err != nil {
-		return nil, c.Broken(ctx, err)
-	}
-	if len(b) > limit {
-		return nil, c.Errorf(model.KindProtocol, "%s sent more than %d MiB in one answer", c.Host(), limit>>20)
-	}
-	return b, nil
-}

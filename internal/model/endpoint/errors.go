@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"jig/internal/model"
 )
@@ -25,14 +24,18 @@ func (c *Client) Errorf(k model.Kind, format string, a ...any) *model.Error {
 	return model.Errorf(k, "%s", c.clean(fmt.Sprintf(format, a...)))
 }
 
-// Broken is the error for a connection that could not be made or broke off. When ctx has ended
+// broken is the error for a connection that could not be made or broke off. When ctx has ended
 // that is the reason, whatever the transport says.
-func (c *Client) Broken(ctx context.Context, err error) error {
+func (c *Client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	e := c.Errorf(model.KindNetwork, "%s", c.brokenText(err))
 	e.Cause = err
+	var layer *url.Error
+	if errors.As(err, &layer) {
+		e.Cause = layer.Err // without the whole address, which may hold a secret
+	}
 	return e
 }
 
@@ -72,14 +75,14 @@ func innermost(err error) error {
 	}
 }
 
-// Complaint is what a provider says of a request it refused, in whichever form it came.
-type Complaint struct {
+// complaint is what a provider says of a request it refused, in whichever form it came.
+type complaint struct {
 	Type, Code, Message string
 }
 
-// Complain reads an error body: {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …} and
+// complain reads an error body: {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …} and
 // lists of them. ok is false when it holds none.
-func Complain(body []byte) (Complaint, bool) {
+func complain(body []byte) (complaint, bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' { // some gateways wrap it in a list
 		var list []json.RawMessage
@@ -95,12 +98,12 @@ func Complain(body []byte) (Complaint, bool) {
 		Code    any             `json:"code"`
 	}
 	if json.Unmarshal(body, &top) != nil {
-		return Complaint{}, false
+		return complaint{}, false
 	}
 	if len(top.Error) > 0 && string(top.Error) != "null" {
 		var s string
 		if json.Unmarshal(top.Error, &s) == nil {
-			return Complaint{text(top.Type), text(top.Code), first(s, text(top.Message))}, true
+			return complaint{text(top.Type), text(top.Code), first(s, text(top.Message))}, true
 		}
 		var e struct {
 			Type    any `json:"type"`
@@ -109,12 +112,12 @@ func Complain(body []byte) (Complaint, bool) {
 			Status  any `json:"status"`
 		}
 		_ = json.Unmarshal(top.Error, &e)
-		return Complaint{first(text(e.Type), text(e.Status)), text(e.Code), first(text(e.Message), string(top.Error))}, true
+		return complaint{first(text(e.Type), text(e.Status)), text(e.Code), first(text(e.Message), string(top.Error))}, true
 	}
 	if m := first(text(top.Message), text(top.Detail)); m != "" {
-		return Complaint{text(top.Type), text(top.Code), m}, true
+		return complaint{text(top.Type), text(top.Code), m}, true
 	}
-	return Complaint{}, false
+	return complaint{}, false
 }
 
 func text(v any) string {
@@ -139,26 +142,32 @@ func first(s ...string) string {
 	return ""
 }
 
-// Refused is the error for an answer with another status than 200.
-func (c *Client) Refused(res *http.Response, body []byte) *model.Error {
+// refused is the error for an answer with another status than 200.
+func (c *Client) refused(res *http.Response, body []byte) *model.Error {
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		e := c.Errorf(model.KindRequest, "%s redirects to %s (%d); set the provider's url to where the service is",
-			c.place(), res.Header.Get("Location"), res.StatusCode)
+			c.place(), address(res.Header.Get("Location")), res.StatusCode)
 		e.Status = res.StatusCode
 		return e
 	}
-	p, ok := Complain(body)
+	p, ok := complain(body)
 	if !ok {
 		p.Message = plain(body)
 	}
-	e := c.Complained(res.StatusCode, p)
+	e := c.complained(res.StatusCode, p)
 	e.After = retryAfter(res.Header, time.Now())
 	return e
 }
 
-// Complained sorts a provider's complaint and puts it into a sentence. status is 0 when it came
+// Told is the error that a provider told of inside an answer which had begun well.
+func (c *Client) Told(data []byte) *model.Error {
+	p, _ := complain(data)
+	return c.complained(0, p)
+}
+
+// complained sorts a provider's complaint and puts it into a sentence. status is 0 when it came
 // inside an answer that had begun well.
-func (c *Client) Complained(status int, p Complaint) *model.Error {
+func (c *Client) complained(status int, p complaint) *model.Error {
 	kind := kindOf(status, p)
 	said := p.Message
 	if said == "" {
@@ -204,10 +213,10 @@ func (c *Client) hasKey() bool {
 	return c.headers["Authorization"] != "" || c.headers["X-Api-Key"] != ""
 }
 
-// place names the address that was called, without a query or a user in it: they may be secret.
-func (c *Client) place() string { return c.url.Scheme + "://" + c.url.Host + c.url.EscapedPath() }
+// place names the address that was called.
+func (c *Client) place() string { return address(c.url.String()) }
 
-func kindOf(status int, p Complaint) model.Kind {
+func kindOf(status int, p complaint) model.Kind {
 	if n, err := strconv.Atoi(p.Code); status == 0 && err == nil && n >= 400 && n < 600 {
 		status = n // a gateway's way to pass on the status it got
 	}
@@ -251,10 +260,10 @@ func plain(body []byte) string {
 	return "a web page"
 }
 
-// NotStream is the error for an answer of status 200 that is neither a stream nor a whole reply.
-func (c *Client) NotStream(res *http.Response, body []byte) *model.Error {
-	if p, ok := Complain(body); ok {
-		return c.Complained(0, p)
+// notReply is the error for an answer of status 200 that is neither a stream nor a whole reply.
+func (c *Client) notReply(res *http.Response, body []byte) *model.Error {
+	if p, ok := complain(body); ok {
+		return c.complained(0, p)
 	}
 	said := plain(body)
 	if strings.TrimSpace(said) == "" {
@@ -276,46 +285,4 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return at.Sub(now)
 	}
 	return 0
-}
-
-// secrets are the strings that must never be seen in a text: a provider may echo what it got.
-func secrets(o Options) []string {
-	var out []string
-	add := func(s string) {
-		if len(s) >= 6 {
-			out = append(out, s)
-		}
-	}
-	add(o.Key)
-	if u, err := url.Parse(o.URL); err == nil && u.User != nil {
-		p, _ := u.User.Password()
-		add(p)
-	}
-	for _, v := range o.Headers {
-		add(v)
-		if _, cred, ok := strings.Cut(v, " "); ok { // Bearer …, Basic …
-			add(cred)
-		}
-	}
-	return out
-}
-
-// clean takes secrets out of a text and makes it one line of bounded length.
-func (c *Client) clean(s string) string {
-	for _, k := range c.secrets {
-		s = strings.ReplaceAll(s, k, "[secret]")
-	}
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	return shorten(s, 600)
-}
-
-// shorten cuts a text that is longer than most characters.
-func shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

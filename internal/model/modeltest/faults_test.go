@@ -19,6 +19,15 @@ import (
 	"jig/internal/msg"
 )
 
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
 func ask(m model.Model, name string) (model.Reply, error) {
 	return m.Stream(context.Background(), model.Request{Model: name, Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
 }
@@ -26,8 +35,8 @@ func ask(m model.Model, name string) (model.Reply, error) {
 // sentence checks that an error is one line for a person, of a kind, without a secret.
 func sentence(t *testing.T, who string, err error, kind model.Kind, parts ...string) {
 	t.Helper()
-	if model.KindOf(err) != kind {
-		t.Errorf("%s: kind %q, want %q: %v", who, model.KindOf(err), kind, err)
+	if kindOf(err) != kind {
+		t.Errorf("%s: kind %q, want %q: %v", who, kindOf(err), kind, err)
 		return
 	}
 	text := err.Error()

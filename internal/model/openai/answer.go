@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
 	"jig/internal/model"
+	"jig/internal/model/endpoint"
 	"jig/internal/msg"
 )
 
@@ -64,7 +66,7 @@ type arguments string
 
 func (a *arguments) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
-		*a = arguments(b)
+		*a = arguments(bytes.ToValidUTF8(b, []byte("\ufffd")))
 		return nil
 	}
 	return json.Unmarshal(b, (*string)(a))
@@ -82,6 +84,8 @@ type usage struct {
 
 // answer puts a reply together.
 type answer struct {
+	endpoint.Size
+	client  *endpoint.Client
 	tell    func(model.Delta)
 	text    strings.Builder
 	refusal strings.Builder
@@ -98,6 +102,41 @@ type open struct {
 	id    string
 	name  string
 	args  strings.Builder
+}
+
+// Ended is whether a finish reason has come.
+func (a *answer) Ended() bool { return a.finish != "" }
+
+// Event reads one chunk, or the mark after the last one.
+func (a *answer) Event(data []byte) (last bool, err error) {
+	if string(data) == "[DONE]" {
+		return true, nil
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v", a.client.Host(), err)
+	}
+	return false, a.read(data, c)
+}
+
+// Whole reads a reply in one piece.
+func (a *answer) Whole(body []byte) error {
+	var c chunk
+	if json.Unmarshal(body, &c) != nil || len(c.Choices) == 0 {
+		return endpoint.ErrNoReply
+	}
+	return a.read(body, c)
+}
+
+func (a *answer) read(data []byte, c chunk) error {
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return a.client.Told(data)
+	}
+	a.add(c)
+	if a.finish == "error" || a.finish == "insufficient_system_resource" {
+		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), a.finish)
+	}
+	return nil
 }
 
 func (a *answer) add(c chunk) {
@@ -130,28 +169,43 @@ func (a *answer) delta(d *delta) {
 	} else if d.Reasoning != nil {
 		thought, a.key = *d.Reasoning, "reasoning"
 	}
-	a.think.WriteString(thought)
-	a.text.WriteString(string(d.Content))
-	a.refusal.WriteString(d.Refusal)
+	if !a.Keep(&a.think, thought) || !a.Keep(&a.text, string(d.Content)) || !a.Keep(&a.refusal, d.Refusal) {
+		return
+	}
 	if said := string(d.Content) + d.Refusal; said != "" || thought != "" {
 		a.say(model.Delta{Text: said, Reasoning: thought})
 	}
 	for i := range d.ToolCalls {
-		f := &d.ToolCalls[i]
-		c := a.find(f)
-		if c == nil {
-			c = &open{index: f.Index}
-			a.calls = append(a.calls, c)
+		if !a.call(&d.ToolCalls[i]) {
+			return
 		}
-		if c.id == "" {
-			c.id = f.ID
-		}
-		if c.name == "" && f.Function.Name != "" {
-			c.name = f.Function.Name
-			a.say(model.Delta{Call: c.name})
-		}
-		c.args.WriteString(string(f.Function.Arguments))
 	}
+}
+
+// call adds a fragment to the call it belongs to; false says that there is no room for it.
+func (a *answer) call(f *fragment) bool {
+	c := a.find(f)
+	if c == nil {
+		if !a.Part() {
+			return false
+		}
+		c = &open{index: f.Index}
+		a.calls = append(a.calls, c)
+	}
+	if c.id == "" {
+		if !a.Room(len(f.ID)) {
+			return false
+		}
+		c.id = f.ID
+	}
+	if c.name == "" && f.Function.Name != "" {
+		if !a.Room(len(f.Function.Name)) {
+			return false
+		}
+		c.name = f.Function.Name
+		a.say(model.Delta{Call: c.name})
+	}
+	return a.Keep(&c.args, string(f.Function.Arguments))
 }
 
 func (a *answer) say(d model.Delta) {
@@ -179,10 +233,19 @@ func (a *answer) find(f *fragment) *open {
 		return last
 	case f.ID != "" && last.id != "" && f.ID != last.id:
 		return nil
-	case name != last.name, f.Function.Arguments != "" && json.Valid([]byte(last.args.String())):
+	case name != last.name, f.Function.Arguments != "" && complete(last.args.String()):
 		return nil
 	}
 	return last
+}
+
+// complete says whether arguments are whole. Most that are not show it by their end: they are asked
+// at every piece, and reading them each time would take minutes for a file of a megabyte.
+func complete(args string) bool {
+	if strings.HasPrefix(args, "{") && !strings.HasSuffix(strings.TrimRight(args, " \t\r\n"), "}") {
+		return false
+	}
+	return json.Valid([]byte(args))
 }
 
 func (a *answer) reply() model.Reply {

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,13 +15,19 @@ import (
 	"jig/internal/msg"
 )
 
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
 // stream gives a model the events of a body and returns what it made of them.
 func stream(t *testing.T, events ...string) (model.Reply, error) {
 	t.Helper()
-	body := ""
-	for _, e := range events {
-		body += "data: " + e + "\n\n"
-	}
+	body := "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"
 	s := modeltest.New(t, modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}})
 	m := openai.New(openai.Options{URL: s.URL, Key: modeltest.Key})
 	t.Cleanup(func() { _ = m.Close() })
@@ -131,7 +138,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		"error":     {[]string{delta(`{"content":"a"}`), `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`}, model.KindLimit},
 	} {
 		got, err := stream(t, c.events...)
-		if model.KindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop == model.StopEnd && name != "error end" {
+		if kindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop == model.StopEnd && name != "error end" {
 			t.Errorf("%s: %v %+v", name, err, got)
 		}
 	}
@@ -156,3 +163,15 @@ func TestTheOutputLimitGoesUnderTheKeyTheServerKnows(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAMegabyteOfArgumentsThatRepeatTheirNameIsOneCall(t *testing.T) {
+	piece := call(`"index":0,"id":"1","function":{"name":"f","arguments":"0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,"}`)
+	events := []string{call(`"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\":["}`)}
+	for range 32 << 10 {
+		events = append(events, piece)
+	}
+	got, err := stream(t, append(events, call(`"index":0,"id":"1","function":{"name":"f","arguments":"0]}"}`), calls, done)...)
+	if err != nil || len(got.Blocks.Calls()) != 1 || len(got.Blocks.Calls()[0].Args) != len(`{"a":[0]}`)+32<<15 {
+		t.Errorf("%v, %d calls", err, len(got.Blocks.Calls()))
+	}
+}

@@ -17,28 +17,33 @@ type heard struct {
 }
 
 // listen collects the results of the last assistant message's calls, in the order they were sent,
-// and what the user's side said after it.
+// and what the user's side said after it. It looks at nothing before that message: a conversation
+// is heard once for every request, and would cost more with each.
 func listen(messages []msg.Message) heard {
 	var h heard
+	last := len(messages) - 1
+	for last >= 0 && messages[last].Role != msg.Assistant {
+		last--
+	}
 	names := map[string]string{}
-	for _, m := range messages {
-		if m.Role == msg.Assistant {
-			h = heard{}
-			for _, c := range m.Blocks.Calls() {
-				names[c.ID] = c.Name
-			}
-			continue
+	if last >= 0 {
+		for _, c := range messages[last].Blocks.Calls() {
+			names[c.ID] = c.Name
 		}
+	}
+	var user strings.Builder
+	for _, m := range messages[last+1:] {
 		for _, b := range m.Blocks {
 			switch b := b.(type) {
 			case msg.Result:
 				h.results = append(h.results, b)
 				h.names = append(h.names, names[b.Call])
 			case msg.Text:
-				h.user += b.Text + "\n"
+				user.WriteString(b.Text + "\n")
 			}
 		}
 	}
+	h.user = user.String()
 	return h
 }
 

@@ -6,6 +6,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,20 +35,13 @@ func New(data []byte) (*Model, error) {
 	return &Model{script: s, values: map[string]string{}}, nil
 }
 
-// Left is how many replies have not been asked for yet.
-func (m *Model) Left() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.script.Replies) - m.next
-}
-
 // Stream gives the next reply of the script. A request that is not what the reply expects, and a
 // request too many, is an error of kind request.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	p, fill, err := m.take(r)
+	p, err := m.take(r)
 	if err != nil {
 		return model.Reply{}, err
 	}
@@ -63,7 +57,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	if tell == nil {
 		tell = func(model.Delta) {}
 	}
-	out := p.reply(fill, tell)
+	out := p.reply(tell)
 	if p.Error != nil {
 		return out, &model.Error{
 			Kind: model.Kind(p.Error.Kind), Status: p.Error.Status, After: time.Duration(p.Error.After),
@@ -73,67 +67,69 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	return out, nil
 }
 
-// take chooses the reply for a request and checks that the request is what it expects.
-func (m *Model) take(r model.Request) (reply, func(string) string, error) {
+// take chooses the reply for a request, checks that the request is what it expects and puts the
+// captured values in.
+func (m *Model) take(r model.Request) (reply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.next
 	if n == len(m.script.Replies) {
-		return reply{}, nil, model.Errorf(model.KindRequest, "replay: the script has %s and was asked for one more; add a reply to it", count(n, "reply", "replies"))
+		return reply{}, model.Errorf(model.KindRequest, "replay: the script has %s and was asked for one more; add a reply to it", count(n, "reply", "replies"))
 	}
 	p := m.script.Replies[n]
 	heard := listen(r.Messages)
+	joined := ""
+	if len(p.Capture) > 0 {
+		joined = heard.joined()
+	}
 	for _, c := range p.Capture {
-		found := c.re.FindStringSubmatch(heard.joined())
+		found := c.re.FindStringSubmatch(joined)
 		if found == nil {
-			return reply{}, nil, mismatch(n, "no result to match %s for ${%s}: %s", c.re, c.name, heard.describe())
+			return reply{}, mismatch(n, "no result to match %s for ${%s}: %s", c.re, c.name, heard.describe())
 		}
 		m.values[c.name] = found[len(found)-1]
 		if len(found) > 1 {
 			m.values[c.name] = found[1]
 		}
 	}
-	fill := filler(m.values)
 	if p.Expect != nil {
-		if why := p.Expect.differs(heard, fill); why != "" {
-			return reply{}, nil, mismatch(n, "%s", why)
+		if why := p.Expect.differs(heard, m.fill); why != "" {
+			return reply{}, mismatch(n, "%s", why)
 		}
 	}
 	m.next++
-	return p, fill, nil
+	p.Reasoning, p.Text = m.fill(p.Reasoning), m.fill(p.Text)
+	p.Calls = slices.Clone(p.Calls)
+	for i := range p.Calls {
+		p.Calls[i].Args = args(p.Calls[i].Args.filled(m.fill))
+	}
+	return p, nil
 }
 
 func mismatch(n int, format string, a ...any) *model.Error {
 	return model.Errorf(model.KindRequest, "replay: the request for reply %d is not what the script expects: %s", n+1, fmt.Sprintf(format, a...))
 }
 
-// filler returns a function that puts captured values into a text. It copies them, because later
-// requests change them.
-func filler(values map[string]string) func(string) string {
-	now := make(map[string]string, len(values))
-	for k, v := range values {
-		now[k] = v
-	}
-	return func(s string) string {
-		return variable.ReplaceAllStringFunc(s, func(m string) string {
-			if v, ok := now[m[2:len(m)-1]]; ok {
-				return v
-			}
-			return m
-		})
-	}
+// fill puts captured values into a text.
+func (m *Model) fill(s string) string {
+	return variable.ReplaceAllStringFunc(s, func(name string) string {
+		if v, ok := m.values[name[2:len(name)-1]]; ok {
+			return v
+		}
+		return name
+	})
 }
 
 // reply makes the reply and tells it piece by piece.
-func (p reply) reply(fill func(string) string, tell func(model.Delta)) model.Reply {
+func (p reply) reply(tell func(model.Delta)) model.Reply {
 	out := model.Reply{Usage: msg.Usage(p.Usage), Stop: model.Stop(p.Stop)}
-	if s := fill(p.Reasoning); s != "" {
+	if s := p.Reasoning; s != "" {
 		out.Blocks = append(out.Blocks, msg.Reasoning{Text: s})
 		for piece := range pieces(s) {
 			tell(model.Delta{Reasoning: piece})
 		}
 	}
-	if s := fill(p.Text); s != "" {
+	if s := p.Text; s != "" {
 		out.Blocks = append(out.Blocks, msg.Text{Text: s})
 		for piece := range pieces(s) {
 			tell(model.Delta{Text: piece})
@@ -141,7 +137,7 @@ func (p reply) reply(fill func(string) string, tell func(model.Delta)) model.Rep
 	}
 	for _, c := range p.Calls {
 		tell(model.Delta{Call: c.Name})
-		out.Blocks = append(out.Blocks, msg.Call{Given: c.ID, Name: c.Name, Args: c.Args.filled(fill)})
+		out.Blocks = append(out.Blocks, msg.Call{Given: c.ID, Name: c.Name, Args: string(c.Args)})
 	}
 	if out.Stop == "" && p.Error == nil {
 		out.Stop = model.StopEnd

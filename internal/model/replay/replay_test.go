@@ -2,6 +2,8 @@ package replay_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +14,15 @@ import (
 	"jig/internal/model/replay"
 	"jig/internal/msg"
 )
+
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
 
 func play(t *testing.T, script string) *replay.Model {
 	t.Helper()
@@ -73,8 +84,8 @@ func TestAScriptTakesItsValuesFromRealResults(t *testing.T) {
 	if d := cmp.Diff(want, r); d != "" {
 		t.Error(d)
 	}
-	if m.Left() != 0 {
-		t.Errorf("%d left", m.Left())
+	if _, err = ask(m); err == nil || !strings.Contains(err.Error(), "the script has 2 replies and was asked for one more") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -83,8 +94,27 @@ func TestAScriptWhoseToolsDidNothingFailsAndSaysWhy(t *testing.T) {
 	_, _ = ask(m)
 	_, err := ask(m, called("c1", "grep"), answered("c1", "No matches"))
 	want := "replay: the request for reply 2 is not what the script expects: no result to match sum\\.go:(\\d+) for ${line}: grep gave \"No matches\""
-	if err == nil || err.Error() != want || model.KindOf(err) != model.KindRequest {
+	if err == nil || err.Error() != want || kindOf(err) != model.KindRequest {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestALongConversationCostsNoMoreToHearThanAShortOne(t *testing.T) {
+	cost := func(rounds int) float64 {
+		var talk []msg.Message
+		for i := range rounds {
+			id := fmt.Sprintf("call%05d", i)
+			talk = append(talk, called(id, "grep"), answered(id, "a"))
+		}
+		m := play(t, "version: 1\nreplies:\n"+strings.Repeat("  - {text: a, expect: {results: [{exact: a}]}}\n", 20))
+		return testing.AllocsPerRun(10, func() {
+			if _, err := ask(m, talk...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if short, long := cost(1), cost(2000); long > short {
+		t.Errorf("%v allocations after one round, %v after 2000", short, long)
 	}
 }
 

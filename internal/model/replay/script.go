@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 
@@ -73,6 +74,9 @@ type failure struct {
 func parse(data []byte) (*script, error) {
 	var s script
 	var err error
+	if !utf8.Valid(data) {
+		return nil, errors.New("replay script: it is not UTF-8 text; save it as UTF-8")
+	}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		err = parseLines(data, &s)
 	} else {

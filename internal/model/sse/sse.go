@@ -9,20 +9,13 @@ import (
 	"io"
 )
 
-// MaxEvent bounds the data of one event, in bytes. It is far above what providers send (a whole
+// maxEvent bounds the data of one event, in bytes. It is far above what providers send (a whole
 // file as one argument fragment is a few MB) and only there so that a broken or hostile server
 // cannot fill the memory.
-const MaxEvent = 64 << 20
+const maxEvent = 64 << 20
 
-// ErrTooLong is returned for an event longer than MaxEvent.
-var ErrTooLong = fmt.Errorf("an event of the stream is longer than %d MiB", MaxEvent>>20)
-
-// Event is one server-sent event that carried data. The fields id and retry are only of use for
-// reconnecting and are dropped.
-type Event struct {
-	Name string // "" when the stream named none
-	Data []byte // valid until the next call of Next
-}
+// ErrTooLong is returned for an event of more than 64 MiB.
+var ErrTooLong = fmt.Errorf("an event of the stream is longer than %d MiB", maxEvent>>20)
 
 // Reader takes events from a stream. The way the bytes are cut into reads makes no difference.
 type Reader struct {
@@ -40,49 +33,47 @@ type Reader struct {
 
 // NewReader returns a Reader of src.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, buf: make([]byte, 32<<10), max: MaxEvent}
+	return &Reader{src: src, buf: make([]byte, 32<<10), max: maxEvent}
 }
 
 var bom = []byte("\xef\xbb\xbf")
 
-// Next returns the next event that has data. It returns io.EOF at the end of the stream and
+// Next returns the data of the next event that has any, valid until the next call. An event's name
+// is dropped, because providers say the same in its data, and so are the fields id and retry, which
+// are only of use for reconnecting. Next returns io.EOF at the end of the stream and
 // io.ErrUnexpectedEOF when the stream ends in the middle of a line. An event whose last line is
 // whole is given out even when the empty line after it is missing: some servers never send it
 // after their last event.
-func (r *Reader) Next() (Event, error) {
-	var name string
-	var has bool
+func (r *Reader) Next() ([]byte, error) {
+	has := false
 	r.data = r.data[:0]
 	for {
 		line, err := r.line()
 		if err != nil {
 			if errors.Is(err, io.EOF) && has {
-				return Event{name, r.data}, nil
+				return r.data, nil
 			}
-			return Event{}, err
+			return nil, err
 		}
 		if len(line) == 0 {
 			if has {
-				return Event{name, r.data}, nil
+				return r.data, nil
 			}
-			name = ""
 			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte{':'})
 		value = bytes.TrimPrefix(value, []byte{' '})
-		switch string(field) {
-		case "data":
-			if has {
-				r.data = append(r.data, '\n')
-			}
-			has = true
-			if len(r.data)+len(value) > r.max {
-				return Event{}, ErrTooLong
-			}
-			r.data = append(r.data, value...)
-		case "event":
-			name = string(value)
+		if string(field) != "data" {
+			continue
 		}
+		if has {
+			r.data = append(r.data, '\n')
+		}
+		has = true
+		if len(r.data)+len(value) > r.max {
+			return nil, ErrTooLong
+		}
+		r.data = append(r.data, value...)
 	}
 }
 

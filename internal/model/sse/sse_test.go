@@ -11,12 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-type ev struct{ Name, Data string }
-
-func all(t testing.TB, src io.Reader) ([]ev, error) {
+func all(t testing.TB, src io.Reader) ([]string, error) {
 	t.Helper()
 	r := NewReader(src)
-	var out []ev
+	var out []string
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -25,7 +23,7 @@ func all(t testing.TB, src io.Reader) ([]ev, error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, ev{e.Name, string(e.Data)})
+		out = append(out, string(e))
 	}
 }
 
@@ -54,7 +52,7 @@ const mixed = "\xef\xbb\xbf: hello\r\n" +
 	"data: [DONE]\n"
 
 func TestAnySplitGivesTheSameEvents(t *testing.T) {
-	want := []ev{{"a", `{"t":"😀"}`}, {"", "no space"}, {"", "one\n two\n"}, {"", "Ж"}, {"", "[DONE]"}}
+	want := []string{`{"t":"😀"}`, "no space", "one\n two\n", "Ж", "[DONE]"}
 	for i := range mixed {
 		for j := i; j < len(mixed); j += 7 {
 			got, err := all(t, &pieces{[]string{mixed[:i], mixed[i:j], mixed[j:]}})
@@ -74,7 +72,7 @@ func TestAnySplitGivesTheSameEvents(t *testing.T) {
 func TestAnEventOfFiveMegabytesIsOneEvent(t *testing.T) {
 	big := strings.Repeat("é", 5<<19)
 	got, err := all(t, strings.NewReader("data: "+big+"\n\ndata: x\n\n"))
-	if err != nil || len(got) != 2 || got[0].Data != big {
+	if err != nil || len(got) != 2 || got[0] != big {
 		t.Errorf("%d events, error %v", len(got), err)
 	}
 }
@@ -100,8 +98,8 @@ func TestACompleteEventEndedByCRIsNotHeldBack(t *testing.T) {
 	pr, pw := io.Pipe()
 	defer pr.Close()
 	go func() { _, _ = pw.Write([]byte("data: now\r\r")) }()
-	if e, err := NewReader(pr).Next(); err != nil || string(e.Data) != "now" {
-		t.Errorf("%q %v", e.Data, err)
+	if e, err := NewReader(pr).Next(); err != nil || string(e) != "now" {
+		t.Errorf("%q %v", e, err)
 	}
 }
 

@@ -13,8 +13,8 @@ const (
 	streams = 4
 	// leadSize bytes are searched in order first: where matches are close together,
 	// the other streams would work for nothing.
-	leadSize = 1 << 10
-	minBlock = 4 << 10
+	leadSize = 512
+	minBlock = 2 << 10
 	maxBlock = 64 << 10
 	// batch is how many bytes each stream goes on before the states are looked at.
 	batch = 8
@@ -31,7 +31,8 @@ func nextLine(buf []byte, at int) int {
 // blocks looks for a match from the start of a line on. Without one it returns the
 // offset of a line up to which there is none.
 func (d *lazy) blocks(buf []byte, at int) (match, rest int, found bool) {
-	for size := minBlock; len(buf)-at >= size; size = min(2*size, maxBlock) {
+	for size := minBlock; len(buf)-at >= minBlock; size = min(2*size, maxBlock) {
+		size = min(size, len(buf)-at)
 		end := at + bytes.LastIndexByte(buf[at:at+size], '\n') + 1
 		if end == at {
 			break // the line is longer than the block
@@ -117,7 +118,7 @@ func (d *lazy) finish(buf []byte, s *stream, end int) (match int, found, ok bool
 		if entry == goUnknown {
 			d.visited += s.at - begun
 			clears := d.clears
-			if entry, ok = d.fill(s.state, int(buf[s.at])); !ok || d.clears != clears {
+			if entry, ok = d.fill(s.state, int(buf[s.at])); !ok || d.clears != clears || d.step.interrupted() {
 				return 0, false, false
 			}
 		}

@@ -271,3 +271,18 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Errorf("the cache takes %d bytes, more than twice %d", size, cacheLimit)
 	}
 }
+
+// TestLiteralsTooLongForNeedlesAreFound searches among runs that are just too short.
+func TestLiteralsTooLongForNeedlesAreFound(t *testing.T) {
+	run := strings.Repeat("a", 300)
+	text := []byte(strings.Repeat(run[1:]+"b\n", 100) + run + "\n")
+	for _, pattern := range []string{run, run + "[xyz]?", "(?i)" + run, "x*" + run, "(?:" + run + "|" + run[1:] + "c)"} {
+		re, err := Compile(pattern, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := matchedLines(re.Matcher(), text), []int{100 * 301}; !slices.Equal(got, want) {
+			t.Errorf("%.10q…: lines at %v, want %v", pattern, got, want)
+		}
+	}
+}

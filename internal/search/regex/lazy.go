@@ -201,6 +201,9 @@ func (d *lazy) sequential(buf []byte, at int, entry uint32) (int, bool) {
 			return i - 1, d.matchesAtEnd(state)
 		}
 		if entry == goUnknown {
+			if d.step.interrupted() {
+				return 0, false
+			}
 			d.visited += i - begun
 			begun = i
 			var ok bool
@@ -273,7 +276,7 @@ func (d *lazy) matchesAtEnd(state uint32) bool {
 func simulate(s *stepper, buf []byte, at int, first bool) (int, bool) {
 	var threads []thread
 	pos, matched := s.begin(first)
-	for i := at; i < len(buf); i++ {
+	for i := at; i < len(buf) && !s.interrupted(); i++ {
 		threads = append(threads[:0], pos.threads...)
 		pos.threads = threads
 		if !matched {
@@ -286,7 +289,7 @@ func simulate(s *stepper, buf []byte, at int, first bool) (int, bool) {
 			pos, matched = s.begin(false)
 		}
 	}
-	if len(buf) > at && buf[len(buf)-1] != '\n' {
+	if len(buf) > at && buf[len(buf)-1] != '\n' && !s.interrupted() {
 		threads = append(threads[:0], pos.threads...)
 		pos.threads = threads
 		_, matched = s.step(pos, endOfText)

@@ -16,7 +16,9 @@ type literal []symbol
 
 const (
 	maxLiterals = 64 // in one set
-	maxSymbols  = 1 << 12
+	// maxSymbols bounds what a candidate costs to verify. Of longer literals a part is
+	// looked for, and the program does the rest.
+	maxSymbols = 64
 	// maxMembers is how large a class may be to be spelt out in literals.
 	maxMembers = 12
 )
@@ -65,11 +67,7 @@ func literalsOf(n *node) literalInfo {
 	case kindLook:
 		return literalInfo{exact: []literal{{}}}
 	case kindLiteral:
-		lit := make(literal, len(n.lit))
-		for i, b := range n.lit {
-			lit[i] = symbol(b)
-		}
-		return literalInfo{exact: []literal{lit}, plain: true}
+		return spelt(n.lit)
 	case kindRunes, kindBytes:
 		return literalInfo{exact: members(n.set, n.kind == kindBytes), plain: true}
 	case kindRepeat:
@@ -80,6 +78,21 @@ func literalsOf(n *node) literalInfo {
 		return concatLiterals(n.subs)
 	}
 	return literalInfo{}
+}
+
+func spelt(text []byte) literalInfo {
+	lit := make(literal, len(text))
+	for i, b := range text {
+		lit[i] = symbol(b)
+	}
+	if len(lit) <= maxSymbols {
+		return literalInfo{exact: []literal{lit}, plain: true}
+	}
+	info := literalInfo{prefix: []literal{lit[:maxSymbols]}, suffix: []literal{lit[len(lit)-maxSymbols:]}}
+	for part := range slices.Chunk(lit, maxSymbols) {
+		info.inside = rarer(info.inside, []literal{part})
+	}
+	return info
 }
 
 // members spells out a small class.
@@ -206,22 +219,20 @@ func repeatLiterals(n *node) literalInfo {
 	return literalInfo{prefix: run, suffix: run, inside: run}
 }
 
-// cross returns each of a followed by each of b, nil if they are too many or one of
-// the sets is unknown.
+// cross returns each of a followed by each of b, nil if they are too many or too long
+// or if one of the sets is unknown.
 func cross(a, b []literal) []literal {
 	if a == nil || b == nil || len(a)*len(b) > maxLiterals {
 		return nil
 	}
-	size := 0
 	out := make([]literal, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
+			if len(x)+len(y) > maxSymbols {
+				return nil
+			}
 			out = append(out, append(slices.Clip(x), y...))
-			size += len(x) + len(y)
 		}
-	}
-	if size > maxSymbols {
-		return nil
 	}
 	return out
 }

@@ -8,9 +8,11 @@
 // what asks for them by (?-u).
 //
 // The package answers only whether a line matches, never where in the line: there are
-// no spans and no captures. Matching never backtracks, so its time is linear in the
-// length of the buffer.
+// no spans and no captures. Matching never backtracks: its time grows with the length
+// of the buffer, at worst times the size of the pattern.
 package regex
+
+import "sync/atomic"
 
 import "bytes"
 
@@ -71,11 +73,18 @@ type Matcher struct {
 	// passed over to find them. Once the needles do not pay, pause is how many bytes
 	// are searched without them before they get another chance.
 	misses, skipped, pause int
+	stopped                atomic.Bool
 }
+
+// Interrupt makes the search that runs, and every later one, end soon and find nothing more. It is the
+// one method that may be called from another goroutine: a pattern may be so large that each byte of
+// a text costs milliseconds.
+func (m *Matcher) Interrupt() { m.stopped.Store(true) }
 
 func (m *Matcher) automaton() *lazy {
 	if m.dfa == nil {
 		m.dfa = newLazy(m.re.prog)
+		m.dfa.step.stopped = &m.stopped
 	}
 	return m.dfa
 }
@@ -83,7 +92,7 @@ func (m *Matcher) automaton() *lazy {
 // NextLine returns the bounds, without the line feed, of the first line of buf
 // at or after offset at that matches. at must be the start of a line.
 func (m *Matcher) NextLine(buf []byte, at int) (start, end int, ok bool) {
-	for at < len(buf) {
+	for at < len(buf) && !m.stopped.Load() {
 		stop := len(buf)
 		if m.re.needles != nil {
 			if m.pause <= 0 {

@@ -1,5 +1,7 @@
 package regex
 
+import "sync/atomic"
+
 // thread is a place in the program together with what it still depends on:
 //
 //	bits 32…63  the instruction
@@ -66,7 +68,11 @@ type stepper struct {
 	found []uint32 // the instructions reached in this round that end a path
 	late  []thread // threads to go on from in a round of their own
 	out   []thread
+
+	stopped *atomic.Bool // set from outside to end a search; nil: nobody can
 }
+
+func (s *stepper) interrupted() bool { return s.stopped != nil && s.stopped.Load() }
 
 func newStepper(p *program) *stepper {
 	return &stepper{prog: p, seen: make([]uint32, len(p.insts)), next: make([]ahead, len(p.insts))}

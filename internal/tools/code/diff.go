@@ -41,7 +41,10 @@ func diff(p spot, before, after []byte) *tool.Card {
 	if x == y {
 		return nil
 	}
-	text, err := udiff.ToUnified("a", "b", x, edits(x, y), udiff.DefaultContextLines)
+	if len(x)+len(y) > maxCompared {
+		return block(p, string(a[head:len(a)-tail]), string(b[head:len(b)-tail]), bytes.Count(a[:head], []byte("\n")))
+	}
+	text, err := udiff.ToUnified("a", "b", x, udiff.Lines(x, y), udiff.DefaultContextLines)
 	if err != nil {
 		return nil // cannot happen: the edits are made from these texts
 	}
@@ -50,14 +53,38 @@ func diff(p spot, before, after []byte) *tool.Card {
 	return card(p, text, bytes.Count(a[:from], []byte("\n")))
 }
 
-// edits turns one text into the other.
-func edits(x, y string) []udiff.Edit {
-	if len(x)+len(y) <= maxCompared {
-		return udiff.Lines(x, y)
+// block is a change as one hunk that takes the old lines away and puts the new ones there. Of more
+// than is shown only the numbers are worked out.
+func block(p spot, x, y string, down int) *tool.Card {
+	c := &tool.Card{Kind: tool.CardDiff, Title: p.shown(), Removed: countLines(x), Added: countLines(y)}
+	var out strings.Builder
+	fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", down+1, c.Removed, down+1, c.Added)
+	rest := c.Removed + c.Added
+	for _, side := range []struct{ sign, text string }{{"-", x}, {"+", y}} {
+		for line := range strings.Lines(side.text) {
+			if out.Len()+len(line) > maxCard {
+				break
+			}
+			rest--
+			out.WriteString(side.sign + line)
+			if !strings.HasSuffix(line, "\n") {
+				out.WriteString("\n\\ No newline at end of file\n")
+			}
+		}
 	}
-	head := commonLines(x, y)
-	tail := commonEnd(x[head:], y[head:])
-	return []udiff.Edit{{Start: head, End: len(x) - tail, New: y[head : len(y)-tail]}}
+	c.Text = readable([]byte(out.String()))
+	if rest > 0 {
+		c.Text += notShown(rest)
+	}
+	return c
+}
+
+func countLines(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
 }
 
 // card counts the lines of a diff and moves its hunks down by what was not compared.
@@ -128,5 +155,7 @@ func shorten(text string) string {
 	if cut == 0 {
 		return clip(text, maxCard) + "\n"
 	}
-	return text[:cut] + fmt.Sprintf("\\ %s not shown\n", count(strings.Count(text[cut:], "\n"), "more line"))
+	return text[:cut] + notShown(strings.Count(text[cut:], "\n"))
 }
+
+func notShown(lines int) string { return fmt.Sprintf("\\ %s not shown\n", count(lines, "more line")) }

@@ -248,7 +248,7 @@ func TestDiffsOfLargeChangesAreBounded(t *testing.T) {
 	const around = "1\n2\n3\n4\n"
 	c := diff(spot{rel: "f"}, []byte(around+before.String()+around), []byte(around+after.String()+around))
 	if c == nil || c.Added != 150_000 || c.Removed != 150_000 || len(c.Text) > maxCard+100 || !strings.HasSuffix(c.Text, " more lines not shown\n") ||
-		!strings.HasPrefix(c.Text, "@@ -2,150006 +2,150006 @@\n 2\n 3\n 4\n-line 0\n") {
+		!strings.HasPrefix(c.Text, "@@ -5,150000 +5,150000 @@\n-line 0\n") {
 		t.Fatalf("%d bytes, +%d -%d, ends with %q", len(c.Text), c.Added, c.Removed, c.Text[len(c.Text)-80:])
 	}
 	wide := strings.Repeat("é", maxCard)
