@@ -52,7 +52,7 @@ func BenchmarkCommand(b *testing.B) {
 					_, _ = c.CombinedOutput()
 				},
 				func() { run("") },
-				func() { n++; run(filepath.Join(dir, fmt.Sprint(b.N, "-", n))) },
+				func() { n++; run(filepath.Join(dir, fmt.Sprint(filepath.Base(argv[0]), b.N, "-", n))) },
 			)
 			b.ReportMetric(ms[0], "plain-ms")
 			b.ReportMetric(ms[1], "warden-ms")

@@ -163,7 +163,7 @@ func (in *inside) leave() {
 	for _, p := range all {
 		// Another warden's init and what it started end with its own program, which is
 		// in the list if it goes on.
-		if !kept[p.pid] || p.name == initName || in.table.foreign(p) || n == mostLeft {
+		if !kept[p.pid] || p.name == InitName || in.table.foreign(p) || n == mostLeft {
 			continue
 		}
 		n++

@@ -35,7 +35,7 @@ func becomeInit() error {
 func setName() {
 	f, err := os.OpenFile("/proc/self/comm", os.O_WRONLY, 0)
 	if err == nil {
-		_, _ = f.WriteString(initName)
+		_, _ = f.WriteString(InitName)
 		_ = f.Close()
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// initName is what the init calls itself, so that one of another session can be
+// InitName is what the init calls itself, so that one of another session can be
 // told from a process that detached itself.
-const initName = "jig-warden"
+const InitName = "jig-warden"
 
 // ReadFirst takes [Launch.First] from the control socket, and not a byte more.
 // It is empty when the launch had none, and must then not be called.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"jig/internal/sandbox"
 )
 
 // Config is what the set can be told.
@@ -60,4 +62,15 @@ func writePaths(write []string, home, cwd string) ([]string, error) {
 		out = append(out, filepath.Clean(p))
 	}
 	return out, nil
+}
+
+// CouldWrite reports whether commands under these options could write to path, or replace it: what
+// they could write is not to be believed.
+func CouldWrite(o Options, path string) bool {
+	extra, err := writePaths(o.Config.Write, o.Home, o.Cwd)
+	if err != nil {
+		return true
+	}
+	places := sandbox.Places{Root: o.Root, Temp: sandbox.TempDir(o.Temp), Write: extra}
+	return sandbox.Writable(sandbox.Policy{Write: append(sandbox.WriteRoots(places), o.Cache)}, path)
 }
