@@ -10,26 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// starter runs the orders, one after the other: the mark that a child inherits
-// is set on the init itself for the time of the fork.
-func (in *inside) starter() {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for {
-		for len(in.orders) == 0 || in.ending {
-			in.changed.Wait()
-		}
-		o := in.orders[0]
-		in.orders[0] = startOrder{}
-		in.orders = in.orders[1:]
-		in.starting = true
-		in.mu.Unlock()
-		in.start(o)
-		in.mu.Lock()
-	}
-}
-
+// start carries out one order. There is one at a time: the mark that a child
+// inherits is set on the init itself for the time of the fork.
 func (in *inside) start(o startOrder) {
+	in.starts.Lock()
+	defer in.starts.Unlock()
+	in.mu.Lock()
+	if in.ending {
+		in.mu.Unlock()
+		_ = unix.Close(o.pipe)
+		return
+	}
+	in.starting = true
+	in.mu.Unlock()
 	attr := &syscall.ProcAttr{
 		Dir: o.dir, Env: o.env, Sys: &syscall.SysProcAttr{Setsid: true},
 		Files: []uintptr{in.stdin.Fd(), uintptr(o.pipe), uintptr(o.pipe)},

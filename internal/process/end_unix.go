@@ -101,23 +101,32 @@ func (in *inside) finish() {
 	in.mu.Lock()
 	in.ending = true
 	in.mu.Unlock()
+	// A child that is being forked now would be missed by every look.
+	for !in.wait(in.grace+time.Millisecond, func() bool { return !in.starting }) {
+		// It hangs before its execve, and the thread that forked it hangs with it. It may
+		// be killed there, though not stopped.
+		for _, p := range in.table.look(scope{}, false) {
+			in.table.signal(p, unix.SIGKILL)
+		}
+	}
+	none := func() bool { return in.none }
 	if os.Getpid() == 1 {
 		// Everybody here is ours, and whoever is missed ends with us.
 		_ = unix.Kill(-1, unix.SIGTERM)
 		_ = unix.Kill(-1, unix.SIGCONT)
-		if !in.waitNone(in.grace) {
+		if !in.wait(in.grace, none) {
 			_ = unix.Kill(-1, unix.SIGKILL)
-			in.waitNone(sweepLimit)
+			in.wait(sweepLimit, none)
 		}
 	} else {
 		sweep(in.table, scope{}, in.grace, lastLimit, nil)
-		in.waitNone(50 * time.Millisecond) // until the last is reaped
+		in.wait(50*time.Millisecond, none) // until the last is reaped
 	}
 	in.flushed(100 * time.Millisecond)
 }
 
-// waitNone waits until no child is left.
-func (in *inside) waitNone(limit time.Duration) bool {
+// wait waits until cond, which is asked with mu held, and no longer than limit.
+func (in *inside) wait(limit time.Duration, cond func() bool) bool {
 	late := false
 	timer := time.AfterFunc(limit, func() {
 		in.mu.Lock()
@@ -128,10 +137,10 @@ func (in *inside) waitNone(limit time.Duration) bool {
 	defer timer.Stop()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for !in.none && !late {
+	for !cond() && !late {
 		in.changed.Wait()
 	}
-	return in.none
+	return cond()
 }
 
 // flushed waits until the host has been told everything, if it still listens.

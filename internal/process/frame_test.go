@@ -64,7 +64,7 @@ func TestMessagesHaveALimit(t *testing.T) {
 
 func FuzzMessages(f *testing.F) {
 	ok, _ := startOrder{id: 1, dir: "/", argv: []string{"a"}, env: []string{"b"}}.frame()
-	f.Add([]byte(ok))
+	f.Add(ok)
 	f.Add([]byte{0, 0, 0, 3, 's', 0xff, 0xff, 0xff})
 	f.Add(append(bytes.Repeat([]byte{0}, 5), 0xff))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -14,5 +14,5 @@ func freeBytes(f *os.File) (int64, error) {
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:unconvert // 32 bits wide elsewhere
 }

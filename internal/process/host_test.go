@@ -183,7 +183,7 @@ func TestClosingEndsEverythingAndSettlesEveryJob(t *testing.T) {
 	if s := jobs[1].State(); s.Cancelled || s.Exit != 0 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := w.Start(bash("true")); err != ErrGone {
+	if _, err := w.Start(bash("true")); !errors.Is(err, ErrGone) {
 		t.Errorf("start after close: %v", err)
 	}
 	jobs[0].Kill(Cancelled) // must not block or panic
@@ -206,7 +206,7 @@ func TestAnInitThatWasKilledLeavesNothing(t *testing.T) {
 	}
 	<-w.Gone()
 	eventually(t, "nothing left", func() bool { return len(alive(t, word)) == 0 })
-	if _, err := w.Start(bash("true")); err != ErrGone {
+	if _, err := w.Start(bash("true")); !errors.Is(err, ErrGone) {
 		t.Errorf("start: %v", err)
 	}
 }

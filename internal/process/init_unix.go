@@ -61,10 +61,12 @@ func readFull(fd int, b []byte) error {
 
 // inside is the init: what runs where the commands run.
 type inside struct {
-	fd    int // control socket, blocking
-	stdin *os.File
-	grace time.Duration
-	table *table
+	fd     int // control socket, blocking
+	stdin  *os.File
+	grace  time.Duration
+	table  *table
+	over   chan bool  // the host is gone; true: it took its leave
+	starts sync.Mutex // one start at a time
 
 	mu       sync.Mutex
 	changed  *sync.Cond      // any of these has changed
@@ -94,19 +96,19 @@ type early struct{ code, sig int }
 func Serve(control *os.File) int {
 	defer runtime.KeepAlive(control)
 	in := &inside{
-		fd: int(control.Fd()), live: map[int]uint64{}, early: map[int]early{}, pending: map[uint64]bool{}, roots: map[uint64]int{}, none: true,
+		fd: int(control.Fd()), over: make(chan bool, 1), live: map[int]uint64{}, early: map[int]early{}, pending: map[uint64]bool{}, roots: map[uint64]int{}, none: true,
 	}
 	in.changed, in.sending = sync.NewCond(&in.mu), sync.NewCond(&in.sendMu)
 	if err := in.prepare(); err != nil {
 		fmt.Fprintf(os.Stderr, "cannot run commands here: %v\n", err)
 		return 1
 	}
-	// These three end with the process: each may be in a system call that nothing ends.
+	// These end with the process: each may be in a system call that nothing ends.
 	go in.flush()
 	go in.reap()
-	go in.starter()
 	in.send(newFrame(msgReady).num(uint64(os.Getpid())))
-	if in.listen() {
+	go in.listen(&reading{oob: make([]byte, unix.CmsgSpace(8*4))})
+	if <-in.over {
 		in.stay()
 	} else {
 		in.finish()
@@ -171,52 +173,69 @@ func warmUp() {
 	all.Wait()
 }
 
-// listen handles messages until the host is gone. True means it took its leave.
-func (in *inside) listen() (farewell bool) {
-	var q queue
-	var fds []int
-	oob := make([]byte, unix.CmsgSpace(8*4))
+// reading is where the control socket has been read to.
+type reading struct {
+	q        queue
+	fds      []int // that came and have not been used
+	oob      []byte
+	farewell bool
+}
+
+// listen handles messages until the host is gone; then it says whether it took
+// its leave. Whoever reads an order carries it out, and another goroutine reads
+// on: handing the order over instead would cost every command the waking of a
+// thread, and not reading meanwhile would miss the end of the host.
+func (in *inside) listen(r *reading) {
 	for {
 		for {
-			kind, b, ok, err := q.next()
+			kind, b, ok, err := r.q.next()
 			if err != nil {
-				return false
+				in.over <- false
+				return
 			}
 			if !ok {
 				break
 			}
-			switch kind {
-			case msgStart:
-				o, err := readStart(b)
-				if err != nil || len(fds) == 0 {
-					return false
-				}
-				o.pipe, fds = fds[0], fds[1:]
-				in.mu.Lock()
-				in.orders = append(in.orders, o)
-				in.pending[o.id] = true
-				in.changed.Broadcast()
-				in.mu.Unlock()
-			case msgKill:
-				r := body{b: b}
-				id, root, mark := r.num(), int(r.num()), r.str()
-				go in.kill(id, root, mark) // answers; ends with the process
-			case msgLeave:
-				go in.leave()
-			case msgDrain:
-				r := body{b: b}
-				in.drain(fds, int64(r.num()))
-				fds = nil
-			case msgFarewell:
-				farewell = true
+			if kind != msgStart {
+				in.handle(kind, b, r)
+				continue
 			}
+			o, err := readStart(b)
+			if err != nil || len(r.fds) == 0 {
+				in.over <- false
+				return
+			}
+			o.pipe, r.fds = r.fds[0], r.fds[1:]
+			in.mu.Lock()
+			in.pending[o.id] = true
+			in.mu.Unlock()
+			go in.listen(r)
+			in.start(o)
+			return
 		}
-		n, more, err := receive(in.fd, q.room(32<<10), oob)
+		n, more, err := receive(in.fd, r.q.room(32<<10), r.oob)
 		if err != nil || n == 0 {
-			return farewell
+			in.over <- r.farewell
+			return
 		}
-		fds = append(fds, more...)
-		q.added(n)
+		r.fds = append(r.fds, more...)
+		r.q.added(n)
+	}
+}
+
+func (in *inside) handle(kind byte, b []byte, r *reading) {
+	switch kind {
+	case msgKill:
+		r := body{b: b}
+		id, root, mark := r.num(), int(r.num()), r.str()
+		go in.kill(id, root, mark) // answers; ends with the process
+	case msgLeave:
+		go in.leave() // likewise
+	case msgDrain:
+		in.drain(r.fds, int64((&body{b: b}).num()))
+		r.fds = nil
+	case msgFarewell:
+		r.farewell = true
 	}
 }
 

@@ -17,7 +17,6 @@ type Job struct {
 	began time.Time
 	done  chan struct{}
 	out   *pump
-	sys   jobSys
 
 	mu       sync.Mutex
 	state    State

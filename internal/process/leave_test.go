@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func TestLeaveSparesWhatDetachedItselfAndEndsTheRest(t *testing.T) {
 	if s := finished(t, jobs["running job"]); !s.Cancelled || s.Signal != syscall.SIGTERM {
 		t.Errorf("%+v", s)
 	}
-	if _, err := w.Start(bash("true")); err != ErrGone {
+	if _, err := w.Start(bash("true")); !errors.Is(err, ErrGone) {
 		t.Errorf("start after leaving: %v", err)
 	}
 	if err := w.Close(); err != nil {

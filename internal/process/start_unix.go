@@ -21,8 +21,6 @@ const (
 	wakeAfter  = time.Second
 )
 
-type jobSys struct{}
-
 // Start runs a command. It returns when the program is running, or with a
 // [*StartError] that says why it is not, or with [ErrGone].
 func (w *Warden) Start(c Command) (*Job, error) {
@@ -65,7 +63,7 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe for the output: %w", err)
 	}
-	defer wr.Close()
+	defer func() { _ = wr.Close() }()
 	j := &Job{w: w, call: c.Call, began: time.Now(), done: make(chan struct{})}
 	j.out = &pump{pipe: r, log: log, filter: c.Filter, over: make(chan struct{})}
 	j.out.sys.buffers = &w.buffers

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -121,7 +122,7 @@ func pids() []int {
 	if err != nil {
 		return nil
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	names, _ := d.Readdirnames(-1)
 	out := make([]int, 0, len(names))
 	for _, n := range names {
@@ -142,7 +143,7 @@ func readMark(pid int) uint64 {
 	if err == nil {
 		return l.Cur
 	}
-	if err != unix.EPERM || unix.Kill(pid, 0) != nil {
+	if !errors.Is(err, unix.EPERM) || unix.Kill(pid, 0) != nil {
 		return 0 // gone, or not ours to signal either
 	}
 	// A program with other ids, but that we may signal: the file is for everybody.
@@ -222,7 +223,7 @@ func descendants(pid int, without map[int]bool) (out []int) {
 func (t *table) signal(p proc, sig unix.Signal) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == nil {
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 	}
 	if now, ok := readProc(p.pid); !ok || now.start != p.start {
 		return

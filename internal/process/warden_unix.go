@@ -125,8 +125,8 @@ func (w *Warden) launch(l Launch) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a control socket: %w", err)
 	}
-	defer theirs.Close()
-	defer ours.Close() // the connection has its own copy
+	defer func() { _ = theirs.Close() }()
+	defer func() { _ = ours.Close() }() // the connection has its own copy
 	conn, err := net.FileConn(ours)
 	if err != nil {
 		return fmt.Errorf("cannot use the control socket: %w", err)
@@ -136,7 +136,7 @@ func (w *Warden) launch(l Launch) error {
 	if err != nil {
 		return err
 	}
-	defer null.Close()
+	defer func() { _ = null.Close() }()
 	errR, errW, err := os.Pipe()
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ type Warden struct {
 	gone   chan struct{}
 
 	mu     sync.Mutex
-	jobs   map[*Job]bool // whose job object is open
+	jobs   map[*Job]jobSys // whose job object is open
 	last   uint64
 	closed bool
 }
@@ -35,7 +35,7 @@ type jobSys struct {
 // Open prepares for commands. Nothing is launched here, so that only the limits
 // of l count.
 func Open(_ context.Context, l Launch) (*Warden, error) {
-	return &Warden{limits: l.Limits.orDefaults(), gone: make(chan struct{}), jobs: map[*Job]bool{}}, nil
+	return &Warden{limits: l.Limits.orDefaults(), gone: make(chan struct{}), jobs: map[*Job]jobSys{}}, nil
 }
 
 // Serve has nothing to serve on this system.
@@ -72,7 +72,7 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe for the output: %w", err)
 	}
-	defer wr.Close()
+	defer func() { _ = wr.Close() }()
 	j := &Job{w: w, call: c.Call, began: time.Now(), done: make(chan struct{})}
 	j.out = &pump{pipe: r, log: log, filter: c.Filter, over: make(chan struct{})}
 	j.out.full = func() { w.wg.Go(func() { j.Kill(LogFull) }) }
@@ -84,36 +84,37 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	}
 	w.last++
 	j.id = w.last
-	if err := j.spawn(c, wr); err != nil {
+	sys, err := j.spawn(c, wr)
+	if err != nil {
 		_ = r.Close()
 		return nil, err
 	}
-	w.jobs[j] = true
+	w.jobs[j] = sys
 	_ = wr.Close()
 	j.out.begin(&w.wg)
 	if c.Timeout > 0 {
 		j.timer = time.AfterFunc(c.Timeout, func() { j.Kill(TimedOut) })
 	}
-	w.wg.Go(j.wait)
+	w.wg.Go(func() { j.wait(sys.proc) })
 	return j, nil
 }
 
 // spawn starts the program stopped, puts it into its job object and lets it go:
 // it cannot start anything outside.
-func (j *Job) spawn(c Command, out *os.File) (err error) {
-	if j.sys.object, err = jobObject(true); err != nil {
-		return fmt.Errorf("cannot make a job object: %w", err)
+func (j *Job) spawn(c Command, out *os.File) (sys jobSys, err error) {
+	if sys.object, err = jobObject(true); err != nil {
+		return sys, fmt.Errorf("cannot make a job object: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = windows.CloseHandle(j.sys.object)
+			_ = windows.CloseHandle(sys.object)
 		}
 	}()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return err
+		return sys, err
 	}
-	defer null.Close()
+	defer func() { _ = null.Close() }()
 	env := make([]string, 0, len(c.Env)+1)
 	for _, s := range c.Env {
 		if !strings.HasPrefix(s, "JIG_CALL=") {
@@ -122,24 +123,24 @@ func (j *Job) spawn(c Command, out *os.File) (err error) {
 	}
 	attr := &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP}
 	attr.CmdLine, _ = rawCommandLine(c.Argv)
-	j.sys.proc, err = os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{
+	sys.proc, err = os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{
 		Dir: c.Dir, Env: append(env, fmt.Sprintf("JIG_CALL=%s.%d.%d", j.call, os.Getpid(), j.id)),
 		Files: []*os.File{null, out, out}, Sys: attr,
 	})
 	if err != nil {
 		if _, e := os.Stat(c.Dir); c.Dir != "" && e != nil {
-			return &StartError{Path: "working directory " + c.Dir, Err: errors.Unwrap(e)}
+			return sys, &StartError{Path: "working directory " + c.Dir, Err: errors.Unwrap(e)}
 		}
 		var path *os.PathError
 		if errors.As(err, &path) {
 			err = path.Err
 		}
-		return &StartError{Path: c.Argv[0], Err: err}
+		return sys, &StartError{Path: c.Argv[0], Err: err}
 	}
-	j.pid = j.sys.proc.Pid
+	j.pid = sys.proc.Pid
 	assigned := errors.ErrUnsupported
-	if e := j.sys.proc.WithHandle(func(h uintptr) {
-		assigned = windows.AssignProcessToJobObject(j.sys.object, windows.Handle(h))
+	if e := sys.proc.WithHandle(func(h uintptr) {
+		assigned = windows.AssignProcessToJobObject(sys.object, windows.Handle(h))
 	}); e != nil {
 		assigned = e
 	}
@@ -147,11 +148,11 @@ func (j *Job) spawn(c Command, out *os.File) (err error) {
 		assigned = resume(j.pid)
 	}
 	if assigned != nil {
-		_ = j.sys.proc.Kill()
-		_, _ = j.sys.proc.Wait()
-		return &StartError{Path: c.Argv[0], Err: assigned}
+		_ = sys.proc.Kill()
+		_, _ = sys.proc.Wait()
+		return sys, &StartError{Path: c.Argv[0], Err: assigned}
 	}
-	return nil
+	return sys, nil
 }
 
 // jobObject makes one, bound to the life of this program or not.
@@ -201,8 +202,8 @@ func resume(pid int) error {
 }
 
 // wait takes the exit status.
-func (j *Job) wait() {
-	s, err := j.sys.proc.Wait()
+func (j *Job) wait(proc *os.Process) {
+	s, err := proc.Wait()
 	code := 1
 	if err == nil {
 		code = s.ExitCode()
@@ -216,8 +217,8 @@ func (j *Job) wait() {
 // that a program without a window or a console would get.
 func (w *Warden) endTree(j *Job) {
 	w.mu.Lock()
-	if w.jobs[j] {
-		_ = windows.TerminateJobObject(j.sys.object, 128+uint32(syscall.SIGKILL))
+	if sys, ok := w.jobs[j]; ok {
+		_ = windows.TerminateJobObject(sys.object, 128+uint32(syscall.SIGKILL))
 	}
 	w.mu.Unlock()
 	j.swept()
@@ -252,12 +253,12 @@ const mostMembers = 256
 func (w *Warden) Empty() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for j := range w.jobs {
-		if len(members(j.sys.object)) > 0 {
+	for j, sys := range w.jobs {
+		if len(members(sys.object)) > 0 {
 			return false
 		}
 		if j.State().Ended {
-			_ = windows.CloseHandle(j.sys.object)
+			_ = windows.CloseHandle(sys.object)
 			delete(w.jobs, j)
 		}
 	}
@@ -279,7 +280,7 @@ func (w *Warden) shut(spare bool) (left []Left, err error) {
 	w.mu.Lock()
 	first := !w.closed
 	w.closed = true
-	for j := range w.jobs {
+	for j, sys := range w.jobs {
 		over := j.State().Ended
 		if !over {
 			j.mu.Lock()
@@ -288,17 +289,17 @@ func (w *Warden) shut(spare bool) (left []Left, err error) {
 			}
 			j.mu.Unlock()
 		}
-		if spare && over && bind(j.sys.object, 0) == nil {
-			for _, pid := range members(j.sys.object) {
+		if spare && over && bind(sys.object, 0) == nil {
+			for _, pid := range members(sys.object) {
 				left = append(left, Left{Pid: pid, HostPid: pid, Call: j.call})
 			}
 		} else {
-			_ = windows.TerminateJobObject(j.sys.object, 128+uint32(syscall.SIGKILL))
+			_ = windows.TerminateJobObject(sys.object, 128+uint32(syscall.SIGKILL))
 		}
 		if over {
 			j.out.abandon()
 		}
-		_ = windows.CloseHandle(j.sys.object)
+		_ = windows.CloseHandle(sys.object)
 		delete(w.jobs, j)
 	}
 	w.mu.Unlock()
