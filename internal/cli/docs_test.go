@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"jig/internal/config"
 	"jig/internal/sandbox"
 	"jig/internal/tool"
+	"jig/internal/tools/code"
 	"jig/internal/tools/shell"
 )
 
@@ -113,6 +115,27 @@ func TestToolTablesAreCurrent(t *testing.T) {
 func manualPlace() place {
 	return place{root: "/home/you/project", temp: "/tmp", binary: "/bin/sh", // a program that is there and may not be replaced
 		regime: func(bool) regime { return regime{report: sandbox.Report{Tier: sandbox.Bwrap}} }}
+}
+
+// TestEverySettingOfAToolsetIsInTheManual: the tables of settings are prose, so nothing writes them.
+func TestEverySettingOfAToolsetIsInTheManual(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tools.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]any{"shell": shell.Config{}, "code": code.Config{}} {
+		_, section, _ := strings.Cut(string(page), "\n## "+name+": ")
+		section, _, _ = strings.Cut(section, "<!-- generated: ")
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(c)) {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key != "" && key != "-" && !strings.Contains(section, "\n| `"+key+"` | ") {
+				t.Errorf("docs/tools.md does not say what %s: {%s: …} does", name, key)
+			}
+		}
+	}
+	if !strings.Contains(string(page), "\n## shell: ") || reflect.TypeFor[shell.Config]().NumField() == 0 {
+		t.Error("nothing was looked at")
+	}
 }
 
 // TestSandboxTablesAreCurrent: what a tier stops and costs stands in the code, where the tests hold
