@@ -70,7 +70,6 @@ type inside struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond      // any of these has changed
-	orders   []startOrder    // not yet looked at
 	live     map[int]uint64  // direct children by pid
 	roots    map[uint64]int  // direct children by command, also ended ones
 	pending  map[uint64]bool // commands that are not started yet
