@@ -133,7 +133,7 @@ func checkShell(w World, s *survey, cfg *config.Config) (bool, string) {
 	if err != nil {
 		return false, err.Error()
 	}
-	if name := o.(*shell.Shell).Interpreter(); name != "" {
+	if name := o.(*shell.Shell).Interpreter(); name != "" && name != "(none)" {
 		return true, name
 	}
 	return false, "no interpreter found: every command will fail (install bash, or set JIG_SHELL)"
