@@ -2,9 +2,7 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -151,20 +149,15 @@ func tokenize(text string) (token.Tokens, error) {
 		b      bounds
 	)
 	s.Init(text)
-	for {
+	for going := true; going; {
 		some, err := s.Scan()
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		for _, t := range some {
 			if err := b.take(t); err != nil {
 				return nil, err
 			}
 		}
 		tokens.Add(some...)
-		if err != nil { // told by a token that the parser finds and places
-			break
-		}
+		going = err == nil // an error that is not the end is told by a token, which the parser finds and places
 	}
 	return tokens, nil
 }
