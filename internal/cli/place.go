@@ -37,7 +37,7 @@ func newPlace(w World, s *survey, cfg *config.Config) place {
 	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: w.Environ, kept: s.sandboxFile()}
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
-			p.keys = append(p.keys, r.KeyNames...)
+			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)
 		}
 	}
 	p.yield, _ = w.Getenv(testOnlyYield)
@@ -47,6 +47,18 @@ func newPlace(w World, s *survey, cfg *config.Config) place {
 	}
 	p.regime = func(believe bool) regime { return asked[believe]() }
 	return p
+}
+
+// holding lists the variables that a key was taken from, whatever they are called: a configuration
+// can name any. Short values are no keys, and may be part of one by chance.
+func holding(key string, env []string) (names []string) {
+	const shortest = 8
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok && len(value) >= shortest && strings.Contains(key, value) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // What tests may set: the one tier that is tried, and how long a command is waited for.
