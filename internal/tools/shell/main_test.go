@@ -127,6 +127,7 @@ func begin(t *testing.T, change ...func(*Options)) *session {
 		Config: Config{AutoRun: true}, OS: runtime.GOOS, Root: s.root, Cwd: s.root, Home: s.outside, Temp: t.TempDir(),
 		Binary: exe, Pid: os.Getpid(), Env: os.Environ(), Tier: sandbox.None,
 		Limits: process.Limits{Grace: 300 * time.Millisecond},
+		Yield:  10 * time.Minute, // however slow the machine is: tests of the yield set their own
 	}
 	for _, c := range change {
 		c(&o)
