@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"flag"
 	"maps"
 	"os"
 	"strings"
@@ -15,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait more than they work, so there may be more of them than processors. The command
+	// line has the last word.
+	_ = flag.Set("test.parallel", "4")
 	testscript.Main(m, map[string]func(){"jig": func() { os.Exit(cli.Main(os.Args)) }})
 }
 
