@@ -33,7 +33,7 @@ func (s *seat) Wait(ctx context.Context) (landed bool, note string) {
 	for {
 		jobs := s.running()
 		switch {
-		case s.inbox.boundary():
+		case s.boundary():
 			return true, ""
 		case len(jobs) == 0 || ctx.Err() != nil:
 			return false, ""

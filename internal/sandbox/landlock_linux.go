@@ -80,7 +80,7 @@ func (r rules) restrict() error {
 	if e != 0 {
 		return fmt.Errorf("landlock ruleset: %w", e)
 	}
-	defer unix.Close(int(fd))
+	defer func() { _ = unix.Close(int(fd)) }()
 	if r.files {
 		for _, path := range r.write {
 			if err := addRule(int(fd), path, attr.files); err != nil {
@@ -108,7 +108,7 @@ func addRule(ruleset int, path string, rights uint64) error {
 	if err != nil {
 		return fmt.Errorf("landlock rule for %s: %w", path, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return fmt.Errorf("landlock rule for %s: %w", path, err)

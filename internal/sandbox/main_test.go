@@ -63,7 +63,7 @@ func hostMain(tier, policy string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	p.Policy.abi = p.ABI
+	p.abi = p.ABI
 	w, err := openIn(Tier(tier), p.Policy)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -229,7 +229,7 @@ func loopbackUp() error {
 	if err != nil {
 		return fmt.Errorf("loopback: %w", err)
 	}
-	defer unix.Close(s)
+	defer func() { _ = unix.Close(s) }()
 	req, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err

@@ -174,7 +174,7 @@ func (l *socketLook) in(folder string, deep bool) []string {
 	if err != nil {
 		return nil
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	entries, _ := dir.ReadDir(l.left)
 	l.left -= len(entries)
 	var out []string

@@ -59,9 +59,10 @@ func parseOne(s string) (form, string, error) {
 	case s[0] == '"' || strings.HasPrefix(s, `#"`):
 		open := strings.IndexByte(s, '"')
 		for i := open + 1; i < len(s); i++ {
-			if s[i] == '\\' {
+			switch s[i] {
+			case '\\':
 				i++
-			} else if s[i] == '"' {
+			case '"':
 				return form{atom: s[:i+1]}, s[i+1:], nil
 			}
 		}

@@ -45,7 +45,7 @@ func Try(ctx context.Context, t Tier, binary, bwrap, temp string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	inside, outside := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	for _, d := range []string{inside, outside} {
 		if err := os.Mkdir(d, 0o700); err != nil {
@@ -60,10 +60,10 @@ func Try(ctx context.Context, t Tier, binary, bwrap, temp string) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	address := "" // inside another sandbox there may be no network to be kept from
 	if listener, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
-		defer listener.Close()
+		defer func() { _ = listener.Close() }()
 		address = listener.Addr().String()
 	}
 	j, err := w.Start(process.Command{
@@ -107,7 +107,7 @@ func tryInside(args []string) int {
 	}
 	if address != "" {
 		if c, err := net.Dial("tcp", address); err == nil {
-			c.Close()
+			_ = c.Close()
 			return fail("a command could use the network")
 		}
 	}
@@ -116,12 +116,12 @@ func tryInside(args []string) int {
 		if err != nil {
 			return fail("no loopback inside: %v", err)
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			return fail("no loopback inside: %v", err)
 		}
-		c.Close()
+		_ = c.Close()
 		if os.Getppid() > 2 {
 			return fail("other processes are visible")
 		}
@@ -137,7 +137,7 @@ func tryInside(args []string) int {
 	if f, err := os.OpenFile("/dev/null", os.O_RDWR, 0); err != nil {
 		return fail("/dev/null: %v", err)
 	} else {
-		f.Close()
+		_ = f.Close()
 	}
 	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -77,7 +78,7 @@ func enter(control *os.File) error {
 		if version == 0 {
 			return errors.New("the kernel has no Landlock, or it is switched off")
 		}
-		domain.files, domain.write = true, append(o.Write, "/dev/shm")
+		domain.files, domain.write = true, append(slices.Clone(o.Write), "/dev/shm")
 		domain.devices = deviceFiles
 	default:
 		return fmt.Errorf("unknown tier %q", o.Tier)

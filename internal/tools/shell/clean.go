@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"jig/internal/process"
@@ -185,7 +186,7 @@ func (c *cleaner) rune(p []byte) int {
 // continued goes on with a rune that began in an earlier piece.
 func (c *cleaner) continued(p []byte) int {
 	had := len(c.part)
-	all := append(c.part, p[:min(len(p), utf8.UTFMax-had)]...)
+	all := append(slices.Clone(c.part), p[:min(len(p), utf8.UTFMax-had)]...)
 	c.part = nil
 	n := c.rune(all)
 	if len(c.part) > 0 {

@@ -135,20 +135,18 @@ func (l *logs) remove(f logFile) { _ = os.Remove(f.real) }
 // it has; where the name is taken it says so.
 func (l *logs) rename(f logFile, id int) (logFile, error) {
 	to, err := l.job(id)
-	if err != nil {
-		return f, nil
+	if err == nil {
+		var free *os.File
+		if free, err = os.OpenFile(to.real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			_ = free.Close()
+			if err = os.Rename(f.real, to.real); err == nil {
+				return to, nil
+			}
+			_ = os.Remove(to.real)
+		}
 	}
-	free, err := os.OpenFile(to.real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return f, err
 	}
-	if err != nil {
-		return f, nil
-	}
-	_ = free.Close()
-	if os.Rename(f.real, to.real) != nil {
-		_ = os.Remove(to.real)
-		return f, nil
-	}
-	return to, nil
+	return f, nil
 }

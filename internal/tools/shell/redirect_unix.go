@@ -18,7 +18,7 @@ func (r redirection) apply() error {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		from = int(f.Fd())
 	} else if from < 0 || from > 2 {
 		return fmt.Errorf("redirect: no descriptor %d", from)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,7 +140,7 @@ func TestEscEndsTheCommandWithItsTree(t *testing.T) {
 	}
 	p, err := s.prepare(args{"command": "touch ran"})
 	s.must(err)
-	if _, err := p.Run(ctx, nil); err != context.Canceled {
+	if _, err := p.Run(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	s.says("ls -A", "[command produced no output]")
