@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"jig/internal/agent"
 	"jig/internal/config"
@@ -29,6 +30,7 @@ type Options struct {
 	MaxTurns   int
 	Format     string
 	Trust      bool
+	MaxWait    time.Duration
 	Debug      bool
 }
 
@@ -39,6 +41,7 @@ type plan struct {
 	resolved config.Resolved
 	turn     agent.Turn
 	began    proto.Began
+	places   places
 	warnings []string
 }
 
@@ -176,7 +179,8 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(p.agent.Tools.On, place{root: s.root, home: w.Home})
+	owners, warnings := openTools(p.agent.Tools.On, newPlace(w, s, cfg))
+	p.places = placesOf(owners)
 	if !p.agent.Tools.Declared && len(warnings) > 1 {
 		warnings = []string{fmt.Sprintf("%s: a persona that names no tools has all of the default ones; %d of them are not in this build (ignored)", p.agent.Pos, len(warnings))}
 	}
@@ -250,6 +254,6 @@ func (p *plan) instructions(o Options) (string, error) {
 // setup is the plan as the host takes it.
 func (p *plan) setup(m model.Model, alone bool) host.Setup {
 	p.turn.Model = m
-	return host.Setup{Began: p.began, Alone: alone,
+	return host.Setup{Began: p.began, Alone: alone, Place: p.places,
 		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
 }

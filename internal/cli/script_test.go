@@ -3,6 +3,8 @@
 package cli_test
 
 import (
+	"flag"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait more than they work, so there may be more of them than processors. The command
+	// line has the last word.
+	_ = flag.Set("test.parallel", "4")
 	testscript.Main(m, map[string]func(){"jig": func() { os.Exit(cli.Main(os.Args)) }})
 }
 
@@ -25,7 +30,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
-		Cmds:                scriptCommands,
+		Cmds:                allCommands(),
 		// Nothing here takes long, so what hangs is stopped long before go test would.
 		Deadline: time.Now().Add(4 * time.Minute),
 	}
@@ -60,6 +65,12 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent,
 }
 
+func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	all := maps.Clone(scriptCommands)
+	maps.Copy(all, shellCommands)
+	return all
+}
+
 // stage is what one script has going on.
 type stage struct {
 	t       testing.TB
@@ -75,7 +86,7 @@ func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage)
 // environ is the script's environment as it is now.
 func (s *stage) environ(ts *testscript.TestScript) []string {
 	var out []string
-	names := []string{"NO_COLOR", "LIAR", "SECRET"}
+	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_CALL"}
 	for _, kv := range s.vars {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)

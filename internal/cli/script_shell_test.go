@@ -1,0 +1,185 @@
+//go:build linux
+
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// tiers are what commands can be confined in on Linux, and nothing.
+var tiers = []string{"bwrap", "namespaces", "landlock", "none"}
+
+// TestScriptsInEveryTier runs the scripts whose text must hold whatever confines the commands. The
+// condition tier:NAME is for what does differ.
+func TestScriptsInEveryTier(t *testing.T) {
+	files, err := filepath.Glob("testdata/tiers/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, tier := range tiers {
+		t.Run(tier, func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, testscript.Params{
+				Files:               files,
+				RequireExplicitExec: true,
+				UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
+				Cmds:                allCommands(),
+				Deadline:            time.Now().Add(4 * time.Minute),
+				Condition: func(cond string) (bool, error) {
+					return strings.TrimPrefix(cond, "tier:") == tier, nil
+				},
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("JIG_TEST_TIER", tier)
+					return setUp(e)
+				},
+			})
+		})
+	}
+}
+
+// shellCommands are what scripts can do where commands can be confined.
+var shellCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"away": cmdAway, "left": cmdLeft, "slain": cmdSlain, "needs": cmdNeeds, "cache": cmdCache, "hangup": cmdHangup,
+}
+
+// cmdAway makes a folder that no sandbox lets commands write to, which no temporary one is, with jig
+// in its bin: away NAME. Its path is in the variable NAME.
+func cmdAway(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "away NAME")
+	above, err := os.UserCacheDir()
+	if err != nil || strings.HasPrefix(above, os.TempDir()+"/") {
+		above, err = os.Getwd() // the package's folder
+	}
+	ts.Check(err)
+	ts.Check(os.MkdirAll(above, 0o755))
+	dir, err := os.MkdirTemp(above, "jig-test-")
+	ts.Check(err)
+	ts.Defer(func() { _ = os.RemoveAll(dir) })
+	dir, err = filepath.EvalSymlinks(dir)
+	ts.Check(err)
+	ts.Check(os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	program, err := os.Executable()
+	ts.Check(err)
+	from, err := os.Open(program)
+	ts.Check(err)
+	defer from.Close()
+	to, err := os.OpenFile(filepath.Join(dir, "bin", "jig"), os.O_WRONLY|os.O_CREATE, 0o755)
+	ts.Check(err)
+	_, err = io.Copy(to, from)
+	ts.Check(err)
+	ts.Check(to.Close())
+	ts.Setenv(args[0], dir)
+}
+
+// marked lists the processes that a command of this script started: they carry the mark of a call
+// and this script's home.
+func marked(ts *testscript.TestScript) (pids []int) {
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	ts.Check(err)
+	home := []byte("\x00HOME=" + ts.Getenv("HOME") + "\x00")
+	for _, file := range all {
+		env, err := os.ReadFile(file)
+		env = append([]byte{0}, env...)
+		if err == nil && bytes.Contains(env, home) && bytes.Contains(env, []byte("\x00JIG_CALL=")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// cmdLeft checks how many processes that commands of this script started are there: left N [-kill].
+// What is on its way to that number is waited for. They end with the script, or now.
+func cmdLeft(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 2, "left N [-kill]")
+	end := func() {
+		for _, pid := range marked(ts) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	ts.Defer(end)
+	var pids []int
+	for until := time.Now().Add(patience / 2); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if pids = marked(ts); strconv.Itoa(len(pids)) == args[0] {
+			if len(args) == 2 {
+				end()
+			}
+			return
+		}
+	}
+	for _, pid := range pids {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		ts.Logf("%d %q", pid, line)
+	}
+	ts.Fatalf("%d processes of commands are there, want %s", len(pids), args[0])
+}
+
+// cmdSlain runs a program and kills it as nothing can be prepared for, as soon as a file is there:
+// slain FILE PROGRAM ARGUMENT….
+func cmdSlain(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, -1, "slain FILE PROGRAM ARGUMENT…")
+	endBy(ts, syscall.SIGKILL, args)
+}
+
+// cmdHangup is the same with the signal that a closed terminal sends: hangup FILE PROGRAM ARGUMENT….
+func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, -1, "hangup FILE PROGRAM ARGUMENT…")
+	endBy(ts, syscall.SIGHUP, args)
+}
+
+func endBy(ts *testscript.TestScript, how syscall.Signal, args []string) {
+	c := command(ts, args[1:])
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	// Its own group, so that nothing but the program itself is told.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(c.Start())
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+			ts.Fatalf("%s never came: %s%s", args[0], out.String(), errs.String())
+		}
+	}
+	ts.Check(c.Process.Signal(how))
+	_ = ended(ts, c)
+	_, _ = io.Copy(ts.Stdout(), &out)
+	_, _ = io.Copy(ts.Stderr(), &errs)
+}
+
+// cmdNeeds names programs that must be installed: needs PROGRAM…. A short test does without the
+// script, any other fails.
+func cmdNeeds(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, -1, "needs PROGRAM…")
+	if testing.Short() {
+		on(ts).t.Skipf("needs %s", strings.Join(args, " "))
+	}
+	for _, name := range args {
+		if _, err := exec.LookPath(name); err != nil {
+			ts.Fatalf("%s is not installed, or not on PATH", name)
+		}
+	}
+}
+
+// cmdCache lets jig keep its cache from one test to the next, because filling it costs a minute:
+// cache NAME.
+func cmdCache(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "cache NAME")
+	above, err := os.UserCacheDir()
+	ts.Check(err)
+	ts.Setenv("XDG_CACHE_HOME", filepath.Join(above, args[0]))
+}

@@ -1,0 +1,193 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// plan is what a backend does, worked out from a policy before anything is confined. It holds real
+// paths that exist. The init receives it as its first message.
+type plan struct {
+	Tier    Tier
+	Network bool
+	Write   []string          // writable, none inside another
+	Guard   []string          // read-only again, inside Write
+	Shared  []string          // writable where Guard cannot be taken out again, instead of a shared git directory
+	Hide    []string          // folders and sockets that are not to be seen; the outermost first
+	Keep    []string          // seen all the same, inside Hide
+	Links   map[string]string // symbolic links made again inside Hide, with what they say
+	ABI     int               // the Landlock version to use; 0: what the kernel has
+}
+
+// planFor looks at the machine and works the policy out.
+func planFor(t Tier, p Policy, binary string) (plan, error) {
+	out := plan{Tier: t, Network: p.Network, ABI: p.abi}
+	if t == None {
+		return out, nil
+	}
+	roots := p.Write
+	if len(roots) == 0 {
+		roots = []string{p.Root}
+	}
+	var write []string
+	for _, w := range roots {
+		if exists(w) {
+			write = append(write, resolve(w))
+		}
+	}
+	out.Write = outermost(write)
+	if p.Git.Dir != "" {
+		if err := out.addGit(p.Git, t); err != nil {
+			return plan{}, err
+		}
+	}
+	if t == Landlock {
+		return out, nil
+	}
+	out.addHidden(p)
+	out.addKept(binary)
+	return out, nil
+}
+
+// addGit makes a linked git directory writable, without what git would run. Only an absent hooks
+// folder is made: it could otherwise be made from inside, and git makes one in every repository.
+func (o *plan) addGit(g Git, t Tier) error {
+	outside := func(path string) bool {
+		return !slices.ContainsFunc(o.Write, func(w string) bool { return within(w, path) })
+	}
+	if !outside(g.Common) && !outside(g.Dir) {
+		return nil // part of a writable place, as the .git of an ordinary repository is
+	}
+	if t == Landlock {
+		// What one rule allows no other takes away. A submodule's directory belongs to the root
+		// alone and is opened whole; of a shared one only the parts that cannot run anything.
+		if g.linked() {
+			o.Write = outermost(append(o.Write, g.shared()...))
+		} else {
+			o.Write = outermost(append(o.Write, g.Dir))
+		}
+		return nil
+	}
+	hooks := filepath.Join(g.Common, "hooks")
+	if !exists(hooks) {
+		if err := os.Mkdir(hooks, 0o755); err != nil {
+			return err
+		}
+	}
+	for _, path := range g.guarded() {
+		// a link that leads elsewhere leads to a place that is guarded, or not, by itself
+		if fi, err := os.Lstat(path); err == nil && fi.Mode()&os.ModeSymlink == 0 {
+			o.Guard = append(o.Guard, path)
+		}
+	}
+	o.Write = outermost(append(o.Write, g.Common, g.Dir))
+	if g.linked() && within(g.Common, g.Dir) {
+		o.Shared = append(o.Shared, g.Dir) // writable again below the guarded worktrees folder
+	}
+	return nil
+}
+
+// addHidden lists what holds other programs' sockets. A place commands may write to, or that holds
+// one, is not hidden, but for /run: what is writable below it is put back.
+func (o *plan) addHidden(p Policy) {
+	candidates := append([]string{"/run"}, p.Hide...)
+	candidates = append(candidates, socketPlaces(p)...)
+	var hide []string
+	for _, path := range candidates {
+		if !exists(path) {
+			continue
+		}
+		real := resolve(path)
+		if real == "/" || slices.Contains(o.Write, real) || slices.Contains(hide, real) {
+			continue
+		}
+		holds := slices.ContainsFunc(o.Write, func(w string) bool { return within(real, w) })
+		if holds && real != "/run" {
+			continue
+		}
+		hide = append(hide, real)
+	}
+	slices.Sort(hide)
+	o.Hide = outermost(hide)
+}
+
+// addKept puts back what programs need of a hidden folder and what cannot be talked to: the name
+// servers' list, a distribution's links to its programs, the binary itself.
+func (o *plan) addKept(binary string) {
+	hidden := func(path string) bool {
+		return slices.ContainsFunc(o.Hide, func(h string) bool { return within(h, path) })
+	}
+	for _, path := range []string{"/etc/resolv.conf", "/etc/hosts", "/etc/localtime", binary} {
+		if real := resolve(path); path != "" && exists(real) && hidden(real) {
+			o.Keep = append(o.Keep, real)
+		}
+	}
+	for _, path := range []string{"/run/current-system", "/run/booted-system", "/run/opengl-driver"} {
+		if to, err := os.Readlink(path); err == nil && hidden(path) {
+			if o.Links == nil {
+				o.Links = map[string]string{}
+			}
+			o.Links[path] = to
+		}
+	}
+}
+
+// socketPlaces looks for sockets of other programs where they use to be: /tmp and a few folders of
+// the home directory. A folder that belongs to one program is named by its name; a socket that
+// lies about is named itself.
+func socketPlaces(p Policy) []string {
+	var out []string
+	for _, pattern := range []string{"tmux-*", "ssh-*", ".*-unix", "screens", ".screen", "gpg-*", "pulse-*",
+		"dbus-*", "emacs*", "vscode-*", "keyring-*", "kde-*", "zellij-*", ".esd-*"} {
+		names, _ := filepath.Glob(filepath.Join("/tmp", pattern)) // the patterns are ours
+		out = append(out, names...)
+	}
+	look := socketLook{left: maxSocketLook}
+	for _, folder := range []string{"/tmp", "/var/tmp", "/var/lib/mysql"} {
+		out = append(out, look.in(folder, folder == "/tmp")...)
+	}
+	if p.Home != "" {
+		for _, name := range []string{".ssh", ".gnupg", ".docker", ".docker/run", ".docker/desktop", ".1password",
+			".colima/default", ".rd", ".local/share/keyrings", ".cache/keyring", ".config/tmux"} {
+			out = append(out, look.in(filepath.Join(p.Home, name), false)...)
+		}
+	}
+	return out
+}
+
+// maxSocketLook bounds how many names are looked at: a /tmp of a million files must not hold up the
+// first command.
+const maxSocketLook = 20_000
+
+// socketLook is one search; left is how many names it may still look at.
+type socketLook struct{ left int }
+
+// in lists the sockets of a folder and, if deep, the folders in it that hold sockets.
+func (l *socketLook) in(folder string, deep bool) []string {
+	if l.left <= 0 {
+		return nil
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	entries, _ := dir.ReadDir(l.left)
+	l.left -= len(entries)
+	var out []string
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		switch {
+		case e.Type()&os.ModeSocket != 0:
+			out = append(out, path)
+		case deep && e.IsDir():
+			if len(l.in(path, false)) > 0 {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}

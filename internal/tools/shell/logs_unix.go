@@ -1,0 +1,45 @@
+//go:build unix
+
+package shell
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// holdOwn opens a folder that must be one, not a link to one, and ours.
+func holdOwn(dir string) (*os.File, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := f.Stat(); err == nil {
+		if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
+			return f, nil
+		}
+	}
+	_ = f.Close()
+	return nil, &os.PathError{Op: "open", Path: dir, Err: errors.New("it belongs to another user")}
+}
+
+// removed reports whether a folder that is held has no name any more.
+func removed(f *os.File) bool {
+	fi, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 0
+}
+
+// alone reports whether no other session uses the folder; it takes it for this one.
+func alone(f *os.File) bool {
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		return true
+	}
+	shareFolder(f)
+	return false
+}
+
+func shareFolder(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) }
