@@ -35,7 +35,6 @@ func TestScriptsInEveryTier(t *testing.T) {
 				RequireExplicitExec: true,
 				UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
 				Cmds:                allCommands(),
-				Deadline:            time.Now().Add(4 * time.Minute),
 				Condition: func(cond string) (bool, error) {
 					return strings.TrimPrefix(cond, "tier:") == tier, nil
 				},

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -31,8 +30,6 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
 		Cmds:                allCommands(),
-		// Nothing here takes long, so what hangs is stopped long before go test would.
-		Deadline: time.Now().Add(4 * time.Minute),
 	}
 	testscript.Run(t, p)
 }
