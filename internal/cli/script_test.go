@@ -4,7 +4,9 @@ package cli_test
 
 import (
 	"flag"
+	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -42,6 +44,8 @@ func setUp(e *testscript.Env) error {
 	home := e.WorkDir + "/home"
 	e.Setenv("HOME", home)
 	e.Setenv("TERM", "xterm")
+	// How long what may be left behind sleeps: nothing else on the machine does for just as long.
+	e.Setenv("NAP", fmt.Sprintf("300.%09d", rand.IntN(1e9)))
 	e.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // the race detector's second at each exit
 	for _, k := range blank {
 		e.Setenv(k, "")
@@ -83,7 +87,7 @@ func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage)
 // environ is the script's environment as it is now.
 func (s *stage) environ(ts *testscript.TestScript) []string {
 	var out []string
-	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_CALL"}
+	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_CALL", "AWAY"}
 	for _, kv := range s.vars {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)
