@@ -77,7 +77,9 @@ func probe(w World, s *survey, believe bool) regime {
 	bwrap := onPath(w, "bwrap")
 	kept := s.sandboxFile()
 	q := sandbox.Probe{Key: sandbox.MachineKey(w.Binary, bwrap), Only: sandbox.Tier(only),
-		Try: func(ctx context.Context, t sandbox.Tier) error { return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp)) }}
+		Try: func(ctx context.Context, t sandbox.Tier) error {
+			return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp))
+		}}
 	if believe && s.noPlaces == nil {
 		q.Cached, _ = readSmall(kept, 4096)
 	}
