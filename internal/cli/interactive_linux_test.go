@@ -442,7 +442,7 @@ func TestInASandboxOnlyWhatLeavesIsAskedAbout(t *testing.T) {
 				replies("done"))
 			p.do(proto.Submit{Text: "go"})
 			q := p.asked(1, proto.Once)
-			if q.Question.Scope != "shell:outside" || !strings.HasPrefix(q.Question.Text, "shell: run "+p.jig+" list providers") || !strings.HasSuffix(q.Question.Text, " (outside the sandbox)") {
+			if q.Question.Scope != "shell:outside" || !strings.HasPrefix(q.Question.Text, "shell: run "+filepath.Dir(filepath.Dir(p.jig))) || !strings.HasSuffix(q.Question.Text, " (outside the sandbox)") {
 				t.Errorf("%+v", q.Question)
 			}
 			if _, err := os.Stat(filepath.Join(p.root, "before")); err != nil {
