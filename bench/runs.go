@@ -143,11 +143,11 @@ func (b *bench) agent(dir, dialect, url string, s session) (*exec.Cmd, error) {
 	return b.command(dir, s.env, "-c", cfg, "-m", "go"), err
 }
 
-// command is jig with a home of its own.
+// command is jig with a home of its own, where its logs are, too.
 func (b *bench) command(dir string, env []string, args ...string) *exec.Cmd {
 	c := exec.Command(b.jig, args...)
 	c.Dir = dir
-	c.Env = append(append(os.Environ(), "HOME="+b.tmp, "OPENAI_API_KEY=bench"), env...)
+	c.Env = append(append(os.Environ(), "HOME="+b.tmp, "TMPDIR="+b.tmp, "OPENAI_API_KEY=bench"), env...)
 	return c
 }
 
