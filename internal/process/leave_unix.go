@@ -71,13 +71,15 @@ func (w *Warden) handOver() {
 		if !p.halt() {
 			continue
 		}
+		p.mu.Lock()
 		fds := []int{int(p.pipe.Fd())}
-		if p.log != nil && p.log.err == nil {
+		if p.log != nil && p.log.err == nil && p.log.file != nil {
 			fds = append(fds, int(p.log.file.Fd()))
 		}
 		f, _ := newFrame(msgDrain).num(uint64(w.limits.KeepFree)).done()
 		_ = w.send(f, fds...) // when it fails the init is gone, and so are the writers
 		p.log.close()
+		p.mu.Unlock()
 		_ = p.pipe.Close()
 	}
 }

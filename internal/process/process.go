@@ -71,7 +71,10 @@ type Command struct {
 	Dir  string   // an absolute path; empty means this program's working directory
 	// Log names a file that gets the raw output, or is empty. It is created and must
 	// not exist: a name that a command could have planted is not followed.
-	Log     string
+	Log string
+	// LateLog makes the file only when more than 64 KiB are printed. Until then it is
+	// in memory, for whoever calls [Job.KeepLog].
+	LateLog bool
 	Timeout time.Duration // 0: none
 	Call    string        // the call this belongs to; begins the value of JIG_CALL
 	Filter  Filter        // nil: the ends are raw

@@ -27,6 +27,7 @@ type logs struct {
 	dir  string   // as it is shown
 	held *os.File // the folder itself
 	via  string   // a path that leads into held, whatever is done to dir
+	old  []*os.File
 	n    int
 }
 
@@ -71,7 +72,7 @@ func (l *logs) file(name string) (logFile, error) {
 // open makes or finds the folder, in the system's temporary folder where the one that was asked for
 // takes nothing. The error is about the one that was asked for.
 func (l *logs) open() error {
-	l.close()
+	l.retire()
 	var first error
 	for _, temp := range []string{l.temp, l.fallback} {
 		if temp == "" {
@@ -143,11 +144,26 @@ func (l *logs) hold(dir string, held *os.File) {
 	shareFolder(held)
 }
 
-func (l *logs) close() {
+// retire lets go of a folder that was removed, but not at once: a command that still runs may have
+// a log there, and its path must not come to mean another folder.
+func (l *logs) retire() {
+	const most = 16
 	if l.held != nil {
-		_ = l.held.Close()
-		l.held = nil
+		l.old = append(l.old, l.held)
 	}
+	if len(l.old) > most {
+		_ = l.old[0].Close()
+		l.old = l.old[1:]
+	}
+	l.held = nil
+}
+
+func (l *logs) close() {
+	l.retire()
+	for _, f := range l.old {
+		_ = f.Close()
+	}
+	l.old = nil
 }
 
 // Close lets go of the folder. The logs stay.
@@ -155,26 +171,4 @@ func (l *logs) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close()
-}
-
-func (l *logs) remove(f logFile) { _ = os.Remove(f.real) }
-
-// rename gives a call's log the name of a job. Where an open file cannot be renamed it keeps the one
-// it has; where the name is taken it says so.
-func (l *logs) rename(f logFile, id int) (logFile, error) {
-	to, err := l.job(id)
-	if err == nil {
-		var free *os.File
-		if free, err = os.OpenFile(to.real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-			_ = free.Close()
-			if err = os.Rename(f.real, to.real); err == nil {
-				return to, nil
-			}
-			_ = os.Remove(to.real)
-		}
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return f, err
-	}
-	return f, nil
 }

@@ -93,7 +93,7 @@ func (s *Shell) place(k call) *room {
 
 // start runs a command with a log.
 func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFile) (*process.Job, error) {
-	c.Log, c.Filter = log.real, &cleaner{}
+	c.Log, c.LateLog, c.Filter = log.real, !k.background, &cleaner{}
 	j, err := s.place(k).start(ctx, c)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist):
@@ -104,21 +104,12 @@ func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFil
 	return nil, failedToRun.With("error", err.Error())
 }
 
-// startCall runs a command with a log of its own. A name that is taken was put there by a command.
-func (s *Shell) startCall(ctx context.Context, k call, c process.Command) (*process.Job, logFile, error) {
-	for {
-		log, err := s.logs.call()
-		if err != nil {
-			return nil, log, failedToRun.With("error", err.Error())
-		}
-		if j, err := s.start(ctx, k, c, log); !errors.Is(err, fs.ErrExist) {
-			return j, log, err
-		}
-	}
-}
-
 func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell func(tool.Card)) (tool.Result, error) {
-	j, log, err := s.startCall(ctx, k, c)
+	log, err := s.logs.call()
+	if err != nil {
+		return tool.Result{}, failedToRun.With("error", err.Error())
+	}
+	j, err := s.start(ctx, k, c, log)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -131,11 +122,11 @@ func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell 
 	for {
 		select {
 		case <-j.Done():
-			return s.done(k, j, log, before), nil
+			return s.done(k, j, before), nil
 		case <-ctx.Done():
 			j.Kill(process.Cancelled)
 			<-j.Done()
-			return s.done(k, j, log, before), nil
+			return s.done(k, j, before), nil
 		case <-yield.C:
 			if ctx.Err() != nil || ended(j) {
 				continue
@@ -161,8 +152,8 @@ func ended(j *process.Job) bool {
 	}
 }
 
-func (s *Shell) done(k call, j *process.Job, log logFile, before string) tool.Result {
-	s.logs.remove(log)
+func (s *Shell) done(k call, j *process.Job, before string) tool.Result {
+	j.DropLog()
 	text, failed := outcome(j.State(), capped(j.Output()), k.timeout)
 	r := tool.Text(before + text)
 	r.Failed = failed
@@ -173,12 +164,17 @@ func (s *Shell) done(k call, j *process.Job, log logFile, before string) tool.Re
 func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) tool.Result {
 	id := s.jobs.nextID()
 	for {
-		to, err := s.logs.rename(log, id)
+		to, err := s.logs.job(id)
+		if err == nil {
+			err = run.KeepLog(to.real)
+		}
 		if err == nil {
 			log = to
-			break
 		}
-		id = s.jobs.nextID()
+		if !errors.Is(err, fs.ErrExist) {
+			break // where an open file cannot be renamed it keeps the name it has
+		}
+		id = s.jobs.nextID() // a log of another session of this process
 	}
 	out := capped(run.Output())
 	j := s.keep(k, run, id, log.shown, began)
