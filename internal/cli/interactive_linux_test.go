@@ -265,6 +265,15 @@ func (p *person) requests() int {
 	return len(p.model.sent)
 }
 
+// silent gives the model time to be woken, and sees that it was not: it has had n requests.
+func (p *person) silent(n int) {
+	p.Helper()
+	time.Sleep(200 * time.Millisecond)
+	if got := p.requests(); got != n {
+		p.Errorf("%d requests instead of %d: something woke the model", got, n)
+	}
+}
+
 // results are what calls ended with, in the order of the log, and how often a person was asked.
 func (p *person) results() (texts []string, questions int) {
 	p.mu.Lock()
@@ -365,6 +374,7 @@ func TestAfterAStopANoticeWaitsForThePerson(t *testing.T) {
 	}
 	p.touch("go")
 	p.jobs(0) // its notice was posted before it left the list
+	p.silent(2)
 	p.do(proto.Submit{Text: "go on"})
 	p.ends(2)
 	got := p.read(3, 2)
@@ -382,6 +392,7 @@ func TestARateLimitHoldsNotices(t *testing.T) {
 	}
 	p.touch("go")
 	p.jobs(0)
+	p.silent(2)
 	p.do(proto.Submit{Text: "try"})
 	p.ends(2)
 	got := p.read(3, 2)
