@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -33,6 +34,20 @@ func newSeat(l *session.Line, s Setup) *seat {
 func (s *seat) submit(c proto.Submit) {
 	m := msg.Say(msg.User, strings.ToValidUTF8(c.Text, "\uFFFD"))
 	s.inbox.submit(proto.Said{Message: m}, c.When == proto.AtEnd)
+}
+
+// kill ends jobs, and says which there are not.
+func (s *seat) kill(ids []string) error {
+	var unknown []string
+	for _, id := range ids {
+		if s.setup.Place == nil || !s.setup.Place.Kill(id) {
+			unknown = append(unknown, id)
+		}
+	}
+	if unknown != nil {
+		return fmt.Errorf("no job %s is running", strings.Join(unknown, ", "))
+	}
+	return nil
 }
 
 // stop ends the running turn, or the one that is just about to start.

@@ -59,7 +59,13 @@ func writePaths(write []string, home, cwd string) ([]string, error) {
 			}
 			p = filepath.Join(cwd, p)
 		}
-		out = append(out, filepath.Clean(p))
+		p = filepath.Clean(p)
+		for _, system := range []string{"/proc", "/sys", "/dev"} {
+			if p == system || system == "/proc" && strings.HasPrefix(p, "/proc/") {
+				return nil, fmt.Errorf("write: %s cannot be opened: it would be the machine's own in place of the sandbox's", p)
+			}
+		}
+		out = append(out, p)
 	}
 	return out, nil
 }

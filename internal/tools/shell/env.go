@@ -93,7 +93,8 @@ func secret(name string) bool {
 func (s *Shell) environments() (inside, outside variables) {
 	outside = s.vars.without(func(name string) bool {
 		switch name {
-		case "PWD", "OLDPWD", "_", "TMPDIR", "TMPPREFIX", Mark:
+		case "PWD", "OLDPWD", "_", "TMPDIR", "TMPPREFIX", Mark,
+			"BASH_ENV", "ENV": // files that every shell would read first
 			return s.opts.OS != "windows"
 		}
 		return false
