@@ -99,9 +99,7 @@ func sit(t *testing.T, tier, settings string, steps ...step) *person {
 	p := &person{T: t, model: &scripted{steps: steps}, host: host.New(), root: t.TempDir(), jig: filepath.Join(away, "jig"), more: make(chan struct{}, 1)}
 	self, err := exec.LookPath("jig") // this test as the program
 	must(t, err)
-	data, err := os.ReadFile(self)
-	must(t, err)
-	must(t, os.WriteFile(p.jig, data, 0o755))
+	must(t, exec.Command("cp", self, p.jig).Run()) // by another process, so that nobody has it open for writing
 	must(t, os.Mkdir(filepath.Join(p.root, ".git"), 0o755))
 	file := filepath.Join(away, "config.yaml")
 	must(t, os.WriteFile(file, []byte("agents:\n  default: {model: \"openai:m\", tools: {shell: {"+settings+"}}}\n"), 0o644))
