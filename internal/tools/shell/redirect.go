@@ -5,10 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"jig/internal/sandbox"
 )
 
 // RedirectCommand is the hidden command of the program that RedirectMain is the entry of.
 const RedirectCommand = "redirect"
+
+// redirecting is the first argument of the hidden command.
+type redirecting struct {
+	Redirs []redirection
+	// Places are where commands can make links: what they can write to in one regime or another, and
+	// the folders of their own processes.
+	Places []string
+}
+
+func redirectSpec(redirs []redirection, p sandbox.Policy) string {
+	places := append([]string{"/dev/shm", "/proc"}, p.Write...)
+	for _, dir := range []string{p.Git.Dir, p.Git.Common} {
+		if dir != "" {
+			places = append(places, dir)
+		}
+	}
+	spec, _ := json.Marshal(redirecting{redirs, places}) // strings and numbers
+	return string(spec)
+}
 
 // RedirectMain is the entry of the hidden redirect command: it connects its descriptors to files as
 // its first argument says and becomes this same program with the rest of the arguments, in env. The session's
@@ -24,16 +45,16 @@ func redirectAndRun(args, env []string) error {
 	if len(args) == 0 {
 		return errors.New("redirect is an internal command")
 	}
-	var redirs []redirection
-	if err := json.Unmarshal([]byte(args[0]), &redirs); err != nil {
+	var o redirecting
+	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
 		return errors.New("redirect is an internal command")
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	for _, r := range redirs {
-		if err := r.apply(); err != nil {
+	for _, r := range o.Redirs {
+		if err := r.apply(o.Places); err != nil {
 			return err
 		}
 	}

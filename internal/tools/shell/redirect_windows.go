@@ -7,7 +7,7 @@ import (
 
 // Nothing leaves a sandbox on a system that has none.
 
-func (r redirection) apply() error { return errors.ErrUnsupported }
+func (r redirection) apply([]string) error { return errors.ErrUnsupported }
 
 func become(string, []string, []string) error { return errors.ErrUnsupported }
 

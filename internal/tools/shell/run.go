@@ -31,15 +31,16 @@ func (s *Shell) run(ctx context.Context, k call, tell func(tool.Card)) (tool.Res
 
 // compose says what is to be started.
 func (s *Shell) compose(k call) (process.Command, error) {
-	c := process.Command{Env: s.environment(k.dir, k.outside != nil), Dir: k.dir, Timeout: k.timeout, Call: k.id}
+	c := process.Command{Dir: k.dir, Timeout: k.timeout, Call: k.id}
 	if k.outside != nil {
 		l, ok := s.leaves(k.command, k.dir)
 		if !ok {
 			return c, errors.New("the program of this command is not the running jig any more")
 		}
-		c.Argv = l.argv
+		c.Argv, c.Dir, c.Env = l.argv, l.dir, s.environment(l.dir, true)
 		return c, nil
 	}
+	c.Env = s.environment(k.dir, false)
 	in, err := s.interpreter()
 	if err != nil {
 		return c, err

@@ -294,6 +294,7 @@ func (s *Shell) question(k call) *tool.Question {
 	if k.outside != nil {
 		q.Scope, q.Covers = ScopeOutside, "every jig command outside the sandbox; other shell commands stay inside"
 		q.Text += " " + outsideMark
+		q.Card.Title = k.outside.dir
 	}
 	return q
 }
