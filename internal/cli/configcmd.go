@@ -121,6 +121,9 @@ agents:
 
 func configInit(w World, o Options) error {
 	path := o.Config
+	if path != "" && modelStarted(w) {
+		return refusedHere("-c")
+	}
 	if path == "" {
 		places, err := config.UserPlaces(config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home})
 		if err != nil {
