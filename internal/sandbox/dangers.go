@@ -43,6 +43,7 @@ func Dangers() []Danger {
 	return []Danger{
 		{"write", "creating, changing, emptying or removing files outside the writable places", Stopped, Stopped, Stopped, ""},
 		{"links", "the same through symbolic links, hard links or renaming", Stopped, Stopped, Stopped, ""},
+		{"places", "turning a writable place into a link to another one, for the next command or session", Stopped, Stopped, Stopped, ""},
 		{"metadata", "changing mode, owner, times or attributes of files outside", Stopped, Stopped, Open,
 			"Landlock does not look at them; commands still change only what their user may"},
 		{"fifo", "writing into named pipes outside", Open, Stopped, Stopped,

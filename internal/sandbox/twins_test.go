@@ -140,6 +140,12 @@ func TestGitWorksWhereItsDirectoryLiesOutside(t *testing.T) {
 					if w.git(t, w.path("root"), "rev-parse", "HEAD") == before {
 						t.Errorf("%s: nothing was committed", tier)
 					}
+					if main := w.path("out", "main"); exists(main) { // what was made in its directory says nothing to git
+						if got := w.git(t, main, "status", "--short", "--branch"); got != "## master" {
+							t.Errorf("%s: the main checkout is not as it was: %s", tier, got)
+						}
+						w.git(t, main, "worktree", "add", "-q", w.path("out", "more"))
+					}
 				}
 			})
 		}

@@ -83,7 +83,7 @@ func enter(control *os.File) error {
 		if version == 0 {
 			return errNoLandlock
 		}
-		domain.files, domain.write = true, append(slices.Clone(o.Write), "/dev/shm")
+		domain.files, domain.write = true, append(slices.Clone(o.Write), resolve(sharedMemory))
 		domain.devices = deviceFiles
 	default:
 		return fmt.Errorf("unknown tier %q", o.Tier)

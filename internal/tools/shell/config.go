@@ -77,6 +77,6 @@ func CouldWrite(o Options, path string) bool {
 	if err != nil {
 		return true
 	}
-	places := sandbox.Places{Root: o.Root, Temp: sandbox.TempDir(o.Temp), Write: extra}
+	places := sandbox.Places{Root: o.Root, Temp: sandbox.TempDir(o.Temp, append([]string{o.Root}, extra...)...), Write: extra}
 	return sandbox.Writable(sandbox.Policy{Write: append(sandbox.WriteRoots(places), o.Cache)}, path)
 }
