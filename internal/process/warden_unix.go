@@ -85,9 +85,6 @@ func Open(ctx context.Context, l Launch) (*Warden, error) {
 		empty: 1,
 	}
 	w.buffers.New = func() any { b := make([]byte, pumpChunk); return &b }
-	var seed [8]byte
-	_, _ = rand.Read(seed[:]) // never fails
-	w.number = binary.LittleEndian.Uint64(seed[:])
 	if err := w.launch(l); err != nil {
 		return nil, err
 	}
@@ -165,12 +162,19 @@ func (w *Warden) launch(l Launch) error {
 		_ = errR.Close()
 	})
 	w.errors = errR
+	w.number = numberOf(w.proc.Pid)
 	if len(l.First) > 0 {
 		_ = w.send(first) // should it fail, the init is ending and the reader says why
 	}
 	f, _ := newFrame(msgSetup).num(uint64(w.limits.Grace.Milliseconds())).num(w.number).done()
 	_ = w.send(f) // likewise
 	return nil
+}
+
+func randomNumber() uint64 {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return binary.LittleEndian.Uint64(seed[:])
 }
 
 func socketpair() (ours, theirs *os.File, err error) {
