@@ -97,7 +97,9 @@ func enter(control *os.File) error {
 	if err := domain.restrict(); err != nil {
 		return err
 	}
-	if err := filterFor(o.Tier, o.Network, version).install(); err != nil {
+	calls := filterFor(o.Tier, o.Network, version)
+	calls.setuid = os.Geteuid() == 0
+	if err := calls.install(); err != nil {
 		return err
 	}
 	return again()
