@@ -22,6 +22,7 @@ func (w *Warden) Leave() (spared []Left, err error) {
 		w.left = left
 	}
 	w.closed = true
+	w.stayAwake()
 	w.mu.Unlock()
 	if !first {
 		return nil, w.Close()

@@ -110,6 +110,7 @@ func (w *Warden) enter(j *Job) (chan reply, error) {
 	w.starting[j.id] = answer
 	w.jobs[j.id] = j
 	w.pumps[j.out] = true
+	w.stayAwake()
 	return answer, nil
 }
 
