@@ -21,6 +21,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 )
@@ -34,7 +35,9 @@ type Launch struct {
 	Attr *syscall.SysProcAttr
 	// First, unless empty, is the first message on the control socket. The program
 	// takes it with [ReadFirst] before it calls [Serve].
-	First  []byte
+	First []byte
+	// Files are inherited by the program, from descriptor 4 on. Unix only.
+	Files  []*os.File
 	Limits Limits
 }
 

@@ -22,11 +22,12 @@ func position(t *testing.T, args []string, words ...string) int {
 }
 
 func TestBubblewrapLosesEveryCapabilityAndEndsWithItsSocket(t *testing.T) {
-	args := bwrapArgs(plan{Write: []string{"/src"}}, []string{"/proc/sys", "/proc/acpi"}, "/bin/jig", "warden")
+	args := bwrapArgs(plan{Write: []string{"/src"}}, []string{"/proc/sys", "/proc/acpi"}, "warden")
 	position(t, args, "--cap-drop", "ALL")
 	position(t, args, "--unshare-net")
 	position(t, args, "--unshare-pid")
-	position(t, args, "--", "/bin/jig", "warden")
+	position(t, args, "--", "/dev/jig", "warden")
+	position(t, args, "--symlink", "/proc/self/fd/4", "/dev/jig")
 	position(t, args, "--ro-bind", "/proc/acpi", "/proc/acpi")
 	if position(t, args, "--ro-bind", "/", "/") > position(t, args, "--bind", "/src", "/src") {
 		t.Error("the read-only root comes last")

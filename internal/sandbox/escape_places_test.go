@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -50,8 +51,23 @@ func placeAttempts() []attempt {
 		{name: "two places that lead through one another", prepare: inTemp("t"), policy: chain, earlier: true,
 			first: []string{"sh", "rm -r $TMP/t && ln -s $ROOT/extra $TMP/t && ln -s $BASE extra"}},
 	}
+	list = append(list, attempt{name: "the program itself, for the next confinement", policy: project,
+		prepare: func(t *testing.T, w *world) {
+			inTemp("p")(t, w)
+			jig := filepath.Join(w.vars["TMP"], "jig")
+			if out, err := exec.Command("cp", w.binary, jig).CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+			_ = os.Lchown(jig, w.who, w.who)
+		},
+		binary: func(w *world) string { return filepath.Join(w.vars["TMP"], "jig") },
+		first:  []string{"sh", "cd $TMP && printf '#!/bin/sh\necho x > $OUT/new\n' > evil && chmod 755 evil && mv -f evil jig && mv p q && mkdir p"}})
 	for i := range list {
 		list[i].danger, list[i].fresh = "places", true
+		if list[i].binary != nil {
+			list[i].run, list[i].done = []string{"sh", "$TMP/jig; true"}, thereIs("out", "new")
+			continue
+		}
 		list[i].run, list[i].done = []string{"create", "$OUT/new"}, thereIs("out", "new")
 	}
 	return list

@@ -33,6 +33,8 @@ type attempt struct {
 	earlier bool
 	// policy replaces the world's own; it is asked once the world is prepared.
 	policy func(w *world) hostPolicy
+	// binary is where the program that opens the warden lies, if not where nobody can replace it.
+	binary func(w *world) string
 	// fresh: what the attempt aims at must be there when the warden starts.
 	fresh bool
 }
@@ -116,7 +118,11 @@ func (a attempt) check(t *testing.T, w *world, tiers ...Tier) {
 			if a.policy != nil {
 				p = a.policy(w)
 			}
-			return startHost(t, w.who, w.binary, tier, p)
+			binary := w.binary
+			if a.binary != nil {
+				binary = a.binary(w)
+			}
+			return startHost(t, w.who, binary, tier, p)
 		}
 		if h == nil || a.fresh || a.network {
 			h = begin()
