@@ -87,7 +87,7 @@ func probe(w World, s *survey, writable func(path string) bool) regime {
 			if t == sandbox.Bwrap && bwrap == "" && unsafe != "" {
 				return fmt.Errorf("%s is where commands may write to, so it is not used", unsafe)
 			}
-			return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp))
+			return sandbox.Try(ctx, t, w.Binary, bwrap, trialFolder(w, s, writable))
 		}}
 	// An answer that leaves a bubblewrap out is this session's own: it is neither taken from others
 	// nor given.
@@ -102,6 +102,15 @@ func probe(w World, s *survey, writable func(path string) bool) regime {
 		}
 	}
 	return regime{r, bwrap}
+}
+
+// trialFolder is where a tier is tried: the state folder, where no command can disturb the trial, and
+// the temporary one where there is no such folder.
+func trialFolder(w World, s *survey, writable func(path string) bool) string {
+	if s.noPlaces == nil && !writable(s.places.State) && os.MkdirAll(s.places.State, 0o700) == nil {
+		return s.places.State
+	}
+	return sandbox.TempDir(w.Temp)
 }
 
 func cached(r sandbox.Report) bool {
