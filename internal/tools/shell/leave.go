@@ -10,7 +10,7 @@ import (
 
 // leaving is a call of the running program itself, which a sandboxed set starts outside.
 type leaving struct {
-	argv []string // its first word replaced by the program's real path
+	argv []string // by the hidden redirect command
 	dir  string   // the working directory, without links
 }
 
@@ -30,11 +30,8 @@ func (s *Shell) leaves(line, dir string) (leaving, bool) {
 	if err != nil || !sandbox.Writable(p, dir) || !sandbox.Writable(p, projectRoot(dir)) {
 		return leaving{}, false
 	}
-	argv := append([]string{s.opts.Binary}, c.words[1:]...)
-	if len(c.redirs) > 0 {
-		argv = append([]string{s.opts.Binary, RedirectCommand, redirectSpec(c.redirs, p)}, c.words[1:]...)
-	}
-	return leaving{argv, dir}, true
+	argv := []string{s.opts.Binary, RedirectCommand, redirectSpec(dir, c.redirs, p)}
+	return leaving{append(argv, c.words[1:]...), dir}, true
 }
 
 // hidden reports whether the arguments name one of the commands the program runs itself as: those

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -148,6 +149,23 @@ func TestNoJigCallLeavesForAProjectOfItsOwn(t *testing.T) {
 			t.Error("in its own project it does not leave")
 		}
 	})
+}
+
+// The folder can have been replaced between the look and the start.
+func TestAJigCallRunsInTheFolderThatWasLookedAt(t *testing.T) {
+	s, bin := leavingSession(t, func(o *Options) { o.Config.AutoRun = true })
+	s.says("mkdir sub", silent)
+	l, ok := s.leaves(bin+" say x", s.root+"/sub")
+	if !ok {
+		t.Fatal("it does not leave")
+	}
+	s.says("rmdir sub; ln -s "+s.outside+" sub", silent)
+	cmd := exec.Command(l.argv[0], l.argv[1:]...)
+	cmd.Dir, cmd.Env = l.dir, []string{"PWD=" + l.dir}
+	out, err := cmd.CombinedOutput()
+	if err == nil || string(out) != "jig: the working directory is not "+s.root+"/sub any more: a command put something else in its place\n" {
+		t.Errorf("%v, %q", err, out)
+	}
 }
 
 func TestNoHiddenCommandLeaves(t *testing.T) {

@@ -137,6 +137,9 @@ func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// workingDir is where the process is, whatever its environment says.
+func workingDir() (string, error) { return unix.Getwd() }
+
 // become replaces the running program.
 func become(path string, argv, env []string) error { return syscall.Exec(path, argv, env) }
 

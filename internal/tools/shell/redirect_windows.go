@@ -9,6 +9,8 @@ import (
 
 func (r redirection) apply([]string) error { return errors.ErrUnsupported }
 
+func workingDir() (string, error) { return os.Getwd() }
+
 func become(string, []string, []string) error { return errors.ErrUnsupported }
 
 func executable(path string) bool {
