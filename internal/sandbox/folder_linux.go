@@ -18,10 +18,10 @@ func openFolderAt(dir int, name string) (int, error) {
 func openReal(path string) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
-	if !errors.Is(err, unix.ENOSYS) {
-		return fd, err
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // some filters say the latter of what they do not know
+		return openCompared(path)
 	}
-	return openCompared(path)
+	return fd, err
 }
 
 // openCompared is openReal for kernels before 5.6, and where a sandbox around this one has no

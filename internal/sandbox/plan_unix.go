@@ -3,9 +3,11 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // plan is what a backend does, worked out from a policy before anything is confined. It holds real
@@ -78,21 +80,16 @@ func (o *plan) addGit(g Git, t Tier) error {
 // to lie on, and what is not there could be made from inside. The other way, to open only folders
 // that cannot run anything, would take deleting a branch and packing references.
 func (g Git) complete() error {
-	if err := makeFolder(filepath.Join(g.Common, "hooks"), 0o755); err != nil {
-		return err
+	missing := []error{makeFolder(filepath.Join(g.Common, "hooks"), 0o755)}
+	if g.linked() { // else it is the root's alone, as the .git folder of an ordinary repository
+		missing = append(missing, makeFolder(filepath.Join(g.Common, "modules"), 0o755),
+			// with an empty commondir git ends; the dot names the directory itself, as without the file
+			makeFile(g.Common, "commondir", ".\n"),
+			makeFile(g.Common, "config.worktree", ""), makeFile(g.Dir, "config.worktree", ""))
 	}
-	if !g.linked() {
-		return nil // the root's alone, as the .git folder of an ordinary repository
-	}
-	if err := makeFolder(filepath.Join(g.Common, "modules"), 0o755); err != nil {
-		return err
-	}
-	// with an empty commondir git ends; the dot names the directory itself, as without the file
-	if err := makeFile(g.Common, "commondir", ".\n"); err != nil {
-		return err
-	}
-	for _, dir := range []string{g.Common, g.Dir} {
-		if err := makeFile(dir, "config.worktree", ""); err != nil {
+	for _, err := range missing {
+		// what this user cannot make its commands cannot make either
+		if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 			return err
 		}
 	}
@@ -124,13 +121,14 @@ func (o *plan) addHidden(p Policy) {
 }
 
 // addKept puts back what programs need of a hidden folder and what cannot be talked to: the name
-// servers' list, a distribution's links to its programs, the binary itself.
+// servers' list, a distribution's links to its programs, the binary itself. Only files: what lies at
+// these paths may be a link to a socket by now.
 func (o *plan) addKept(binary string) {
 	hidden := func(path string) bool {
 		return slices.ContainsFunc(o.Hide, func(h string) bool { return within(h, path) })
 	}
 	for _, path := range []string{"/etc/resolv.conf", "/etc/hosts", "/etc/localtime", binary} {
-		if real := resolve(path); path != "" && exists(real) && hidden(real) {
+		if real := resolve(path); path != "" && isPlain(real) && hidden(real) {
 			o.Keep = append(o.Keep, real)
 		}
 	}
