@@ -51,19 +51,26 @@ type Places struct {
 // backend leaves it out: making it would leave folders behind that nobody asked for. Settle says
 // which of them can be believed.
 func WriteRoots(p Places) []string {
-	var shown, real []string
+	var all, shown, real []string
 	for _, path := range append([]string{p.Root, p.Temp, systemTemp, p.Cache}, p.Write...) {
-		if path == "" {
+		if path != "" {
+			all = append(all, filepath.Clean(path))
+		}
+	}
+	believed := settle(all)
+	for _, path := range all {
+		r, ok := believed[path]
+		if slices.Contains(shown, path) || ok && slices.Contains(real, r) {
 			continue
 		}
-		path = filepath.Clean(path)
-		if r := resolve(path); !slices.Contains(real, r) {
-			shown, real = append(shown, path), append(real, r)
+		shown = append(shown, path)
+		if ok { // a link that is not believed must not stand for the place it leads to
+			real = append(real, r)
 		}
 	}
 	if p.Cache != "" {
 		// a failure shows as a permission error of the command that needs it
-		if real := settle(shown)[filepath.Clean(p.Cache)]; real != "" {
+		if real := believed[filepath.Clean(p.Cache)]; real != "" {
 			_ = makeFolder(real, 0o700)
 		}
 	}
