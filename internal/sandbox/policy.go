@@ -64,7 +64,9 @@ func WriteRoots(p Places) []string {
 			continue
 		}
 		shown = append(shown, path)
-		if ok { // a link that is not believed must not stand for the place it leads to
+		// a link that is believed for where it leads to must not stand for that place alone
+		_, links := trace(path)
+		if ok && (!leads(links, among(believed, "")) || inside(among(believed, r), r)) {
 			real = append(real, r)
 		}
 	}
@@ -75,6 +77,17 @@ func WriteRoots(p Places) []string {
 		}
 	}
 	return shown
+}
+
+// among lists the real places but one.
+func among(places map[string]string, but string) []string {
+	var out []string
+	for _, real := range places {
+		if real != but {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory that
