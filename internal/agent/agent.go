@@ -26,7 +26,12 @@ type Desk interface {
 }
 
 // Inbox gives what may land at a round boundary: typed messages and notices.
-type Inbox interface{ Take() []proto.Said }
+type Inbox interface {
+	Take() []proto.Said
+	// Wait is asked when the model has no more to do. It may wait for something that the turn must
+	// not end without; landed says that it came. note is for a person when it did not.
+	Wait(context.Context) (landed bool, note string)
+}
 
 // Turn is what a turn runs on. It is frozen when the turn starts.
 type Turn struct {

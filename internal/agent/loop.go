@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,14 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 			return *end
 		}
 		if len(calls) == 0 {
-			return proto.Ended{Why: proto.Done, Rounds: l.round}
+			landed, note := in.Wait(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return l.interrupted()
+			case landed:
+				continue
+			}
+			return proto.Ended{Why: proto.Done, Rounds: l.round, Note: note}
 		}
 		p, err := l.run(ctx, calls, stop)
 		if err != nil {
@@ -129,6 +137,10 @@ func (l *loop) said(reply model.Reply, made int) proto.Said {
 func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.Ended {
 	if ctx.Err() == nil {
 		end := l.failed(oneLine(err))
+		var e *model.Error
+		if errors.As(err, &e) && e.Kind == model.KindLimit {
+			end.Limited, end.After = true, e.After
+		}
 		return &end
 	}
 	if text := reply.Blocks.Text(); text != "" {

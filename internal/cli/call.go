@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -37,11 +38,11 @@ func callCommand(w World) *cobra.Command {
 			if (args[0] == "-") != (len(args) == 1) {
 				return usagef("jig call takes a tool and its arguments as JSON, such as jig call grep '{\"pattern\":\"TODO\"}', or - alone")
 			}
-			desk, table, err := openCalls(w, o, yes)
+			calls, err := openCalls(w, o, yes)
 			if err != nil {
 				return err
 			}
-			calls := &calls{w: w, desk: desk, table: table}
+			defer calls.close()
 			if args[0] == "-" {
 				return calls.lines(c.Context())
 			}
@@ -55,21 +56,29 @@ func callCommand(w World) *cobra.Command {
 }
 
 // openCalls makes the tools of an agent, without its model.
-func openCalls(w World, o Options, yes bool) (agent.Desk, agent.Table, error) {
+func openCalls(w World, o Options, yes bool) (*calls, error) {
+	if modelStarted(w) {
+		return nil, refusedHere("jig call")
+	}
 	s, cfg, err := load(w, o)
 	if err != nil {
-		return nil, agent.Table{}, err
+		return nil, err
 	}
 	on, err := toolsOf(cfg, o.Agent)
 	if err != nil {
-		return nil, agent.Table{}, err
+		return nil, err
 	}
-	owners, warnings := openTools(on, place{root: s.root, home: w.Home})
+	owners, warnings := openTools(on, newPlace(w, s, cfg))
 	for _, x := range warnings {
 		w.warn("%s", x)
 	}
 	table, err := agent.Bind(owners...)
-	return callDesk{yes}, table, err
+	if err != nil {
+		return nil, err
+	}
+	c := &calls{w: w, desk: callDesk{yes}, table: table, places: placesOf(owners), changed: make(chan struct{}, 1)}
+	c.places.Connect(c.post, c.show)
+	return c, nil
 }
 
 func toolsOf(cfg *config.Config, name string) ([]config.Tool, error) {
@@ -96,6 +105,73 @@ type calls struct {
 	desk  agent.Desk
 	table agent.Table
 	n     int
+
+	places  places
+	mu      sync.Mutex
+	notices []tool.Notice
+	jobs    []proto.Job
+	changed chan struct{}
+}
+
+// post and show are how jobs report.
+func (c *calls) post(n tool.Notice) {
+	c.mu.Lock()
+	c.notices = append(c.notices, n)
+	c.mu.Unlock()
+	c.nudge()
+}
+
+func (c *calls) show(key string, value any) {
+	if key != proto.KeyJobs {
+		return
+	}
+	c.mu.Lock()
+	c.jobs, _ = value.([]proto.Job)
+	c.mu.Unlock()
+	c.nudge()
+}
+
+func (c *calls) nudge() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// settle waits for the jobs that calls left running and prints what a model would read of each.
+func (c *calls) settle(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		notices, running := c.notices, len(c.jobs)
+		c.notices = nil
+		c.mu.Unlock()
+		for _, n := range notices {
+			if err := c.print(n.Blocks.Text()); err != nil {
+				return err
+			}
+		}
+		if running == 0 {
+			return nil
+		}
+		select {
+		case <-c.changed:
+		case <-ctx.Done():
+			return &ended{exitInterrupted}
+		}
+	}
+}
+
+// close ends what a single call left running, and says so.
+func (c *calls) close() {
+	c.mu.Lock()
+	running := c.jobs
+	c.mu.Unlock()
+	for _, j := range running {
+		c.w.warn("%s (%s) ends with this call; jig call - waits for jobs", j.ID, print.Clean(j.Label))
+	}
+	if note := c.places.Close(); note != "" {
+		c.w.warn("%s", print.Clean(note))
+	}
 }
 
 // lines runs one call a line. All of them run, whatever the ones before came to; a line that is no call
@@ -125,6 +201,9 @@ func (c *calls) lines(ctx context.Context) error {
 			}
 		}
 		if err != nil {
+			if e := c.settle(ctx); e != nil {
+				return e
+			}
 			return failed
 		}
 	}
@@ -165,7 +244,19 @@ func (c *calls) one(ctx context.Context, name, args string) error {
 	if err != nil {
 		return err
 	}
-	text := results[0].Blocks.Text()
+	if err := c.print(results[0].Blocks.Text()); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &ended{exitInterrupted}
+	case results[0].Failed:
+		return &ended{exitFailed}
+	}
+	return nil
+}
+
+func (c *calls) print(text string) error {
 	if c.w.OutTerm {
 		text = print.Clean(text)
 	}
@@ -174,12 +265,6 @@ func (c *calls) one(ctx context.Context, name, args string) error {
 	}
 	if _, err := io.WriteString(c.w.Out, text); err != nil {
 		return fmt.Errorf("cannot write the output: %w", err)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return &ended{exitInterrupted}
-	case results[0].Failed:
-		return &ended{exitFailed}
 	}
 	return nil
 }

@@ -67,8 +67,9 @@ func replaced(src config.Source, o Options) bool {
 
 // warnTools says of every agent which of its tools would be left out.
 func warnTools(w World, s *survey, cfg *config.Config) {
+	p := newPlace(w, s, cfg)
 	for _, name := range sortedKeys(cfg.Agents) {
-		_, warnings := openTools(cfg.Agents[name].Tools.On, place{root: s.root, home: w.Home})
+		_, warnings := openTools(cfg.Agents[name].Tools.On, p)
 		for _, x := range warnings {
 			w.warn("agents.%s: %s", name, x)
 		}
@@ -120,6 +121,9 @@ agents:
 
 func configInit(w World, o Options) error {
 	path := o.Config
+	if path != "" && modelStarted(w) {
+		return refusedHere("-c")
+	}
 	if path == "" {
 		places, err := config.UserPlaces(config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home})
 		if err != nil {

@@ -90,7 +90,7 @@ func demoRun(ctx context.Context, w World, dir string, color bool) (print.Report
 		return print.Report{}, err
 	}
 	h := host.New()
-	defer h.Close()
+	defer closeHost(w, h)
 	id, err := h.Open(p.setup(m, true))
 	if err != nil {
 		return print.Report{}, err

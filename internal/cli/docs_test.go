@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,7 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"jig/internal/config"
+	"jig/internal/sandbox"
 	"jig/internal/tool"
+	"jig/internal/tools/code"
+	"jig/internal/tools/shell"
 )
 
 var update = flag.Bool("update", false, "rewrite what is written from the code")
@@ -98,13 +102,56 @@ func TestToolTablesAreCurrent(t *testing.T) {
 		if !ok || !ok2 {
 			t.Fatalf("docs/tools.md has no place for %s", s.name)
 		}
-		o, err := s.open(config.Tool{Name: s.name}, place{root: t.TempDir()})
+		o, err := s.open(config.Tool{Name: s.name}, manualPlace())
 		if err != nil {
 			t.Fatal(err)
 		}
 		text = head + begin + toolTables(t, o.Specs()) + "<!-- end -->" + tail
 	}
 	current(t, "tools.md", text)
+}
+
+// manualPlace is where the manual's tools act: the same place, with a sandbox, whatever machine this is.
+func manualPlace() place {
+	return place{root: "/home/you/project", temp: "/tmp", binary: "/bin/sh", // a program that is there and may not be replaced
+		regime: func(func(string) bool) regime { return regime{report: sandbox.Report{Tier: sandbox.Bwrap}} }}
+}
+
+// TestEverySettingOfAToolsetIsInTheManual: the tables of settings are prose, so nothing writes them.
+func TestEverySettingOfAToolsetIsInTheManual(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tools.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]any{"shell": shell.Config{}, "code": code.Config{}} {
+		_, section, _ := strings.Cut(string(page), "\n## "+name+": ")
+		section, _, _ = strings.Cut(section, "<!-- generated: ")
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(c)) {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key != "" && key != "-" && !strings.Contains(section, "\n| `"+key+"` | ") {
+				t.Errorf("docs/tools.md does not say what %s: {%s: …} does", name, key)
+			}
+		}
+	}
+	if !strings.Contains(string(page), "\n## shell: ") || reflect.TypeFor[shell.Config]().NumField() == 0 {
+		t.Error("nothing was looked at")
+	}
+}
+
+// TestSandboxTablesAreCurrent: what a tier stops and costs stands in the code, where the tests hold
+// every tier to it.
+func TestSandboxTablesAreCurrent(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sandbox.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- generated: tiers -->\n", "<!-- end -->"
+	head, rest, ok := strings.Cut(string(page), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("docs/sandbox.md has no place for the tables")
+	}
+	current(t, "sandbox.md", head+begin+"\n"+sandbox.Markdown()+"\n"+end+tail)
 }
 
 func toolTables(t *testing.T, specs []tool.Spec) string {
@@ -117,6 +164,9 @@ func toolTables(t *testing.T, specs []tool.Spec) string {
 		asks := "never asks"
 		if len(s.Asks) > 0 {
 			asks = "asks first"
+			if contains(s.Asks, shell.ScopeOutside) {
+				asks = "asks first when a call leaves the sandbox, and always where there is none"
+			}
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\nShown: %s. Parallel: %s. %s.\n\n| parameter | type | meaning |\n|---|---|---|\n",
 			s.Name, s.Doc, s.Show, s.Together, strings.ToUpper(asks[:1])+asks[1:])

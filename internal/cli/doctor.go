@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"jig/internal/config"
+	"jig/internal/sandbox"
+	"jig/internal/tools/shell"
 )
 
 // check is one thing a run depends on, as it is here.
@@ -40,6 +42,8 @@ var checks = []check{
 	}},
 	{"model", checkModel},
 	{"keys", checkKeys},
+	{"shell", checkShell},
+	{"sandbox", checkSandbox},
 	{"git", func(World, *survey, *config.Config) (bool, string) {
 		path, err := exec.LookPath("git")
 		if err != nil {
@@ -79,7 +83,7 @@ func doctor(w World, o Options) error {
 		if !ok {
 			mark, bad = "!!", &ended{exitFailed}
 		}
-		if _, err := fmt.Fprintf(w.Out, "%s  %-9s %s\n", mark, c.name, config.Shown(detail)); err != nil {
+		if _, err := fmt.Fprintf(w.Out, "%s  %-9s %s\n", mark, c.name, config.ShownLine(detail)); err != nil {
 			return err
 		}
 	}
@@ -119,6 +123,30 @@ func checkModel(_ World, s *survey, cfg *config.Config) (bool, string) {
 		return false, err.Error()
 	}
 	return true, "the agent named default runs on " + p.resolved.ProviderName + ":" + p.resolved.ID
+}
+
+// checkShell is about what would run the commands of a shell toolset here.
+func checkShell(w World, s *survey, cfg *config.Config) (bool, string) {
+	p := newPlace(w, s, cfg)
+	p.regime = nil // this line is not about the sandbox
+	o, err := openShell(config.Tool{Name: "shell"}, p)
+	if err != nil {
+		return false, err.Error()
+	}
+	if name := o.(*shell.Shell).Interpreter(); name != "" && name != "(none)" {
+		return true, name
+	}
+	return false, "no interpreter found: every command will fail (install bash, or set JIG_SHELL)"
+}
+
+// checkSandbox tries every tier for real, whatever was found before.
+func checkSandbox(w World, s *survey, cfg *config.Config) (bool, string) {
+	p := newPlace(w, s, cfg)
+	// As for an agent with nothing but the shell's defaults. The answer of an earlier start is not what
+	// was asked for.
+	o := shell.Options{Root: p.root, Cwd: p.cwd, Home: p.home, Temp: p.temp, Cache: p.cache}
+	r := p.regime(func(path string) bool { return path == s.sandboxFile() || shell.CouldWrite(o, path) })
+	return r.report.Tier != sandbox.None, strings.Join(r.report.Lines(), "; ")
 }
 
 func checkKeys(w World, s *survey, cfg *config.Config) (bool, string) {

@@ -152,7 +152,7 @@ func toolRows(w World, s *survey, cfg *config.Config, o Options) ([][]string, er
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(on, place{root: s.root, home: w.Home})
+	owners, warnings := openTools(on, newPlace(w, s, cfg))
 	for _, x := range warnings {
 		w.warn("%s", x)
 	}

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/term"
 
 	"jig/internal/print"
+	"jig/internal/sandbox"
+	"jig/internal/tools/shell"
 )
 
 // World is what the process finds around it. Tests make their own.
@@ -26,20 +28,32 @@ type World struct {
 	// Which of the three are terminals.
 	InTerm, OutTerm, ErrTerm bool
 	Getenv                   func(string) (string, bool)
-	Home, Cwd, Binary        string // Binary is "" when the system cannot say
+	Environ                  []string
+	Home, Cwd, Temp, Binary  string // Binary is "" when the system cannot say
+	UnderWarden              bool   // a command of a jig's shell is among the ancestors
 	GOOS, GOARCH             string
 	Now                      func() time.Time
 }
 
 // Main runs jig as the operating system started it and gives the exit code.
 func Main(args []string) int {
+	// The two commands that jig runs itself as. They must come before anything that costs time, asks
+	// for signals or reads the environment.
+	if len(args) > 1 {
+		switch args[1] {
+		case sandbox.Command:
+			return sandbox.WardenMain(args[2:])
+		case shell.RedirectCommand:
+			return shell.RedirectMain(args[2:], os.Environ())
+		}
+	}
 	ctx, stop := interruptible()
 	defer stop()
 	return Run(ctx, systemWorld(), args[1:])
 }
 
 func systemWorld() World {
-	w := World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
+	w := World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv, Environ: os.Environ(), Temp: os.TempDir(), UnderWarden: underWarden(),
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Now: time.Now}
 	w.InTerm = term.IsTerminal(int(os.Stdin.Fd()))
 	w.OutTerm = term.IsTerminal(int(os.Stdout.Fd()))

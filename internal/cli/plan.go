@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"jig/internal/agent"
 	"jig/internal/config"
@@ -29,6 +30,7 @@ type Options struct {
 	MaxTurns   int
 	Format     string
 	Trust      bool
+	MaxWait    time.Duration
 	Debug      bool
 }
 
@@ -39,7 +41,17 @@ type plan struct {
 	resolved config.Resolved
 	turn     agent.Turn
 	began    proto.Began
+	places   places
 	warnings []string
+}
+
+// load makes one configuration of what was found and is believed.
+func (s *survey) load(w World) (*config.Config, []config.Warning, error) {
+	cfg, warnings, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	if cfg != nil && s.doubt(w, cfg) {
+		return config.Load(config.Input{Sources: s.sources, Env: s.env})
+	}
+	return cfg, warnings, err
 }
 
 // load reads the configuration, says what was left out, and gives the errors.
@@ -48,7 +60,7 @@ func load(w World, o Options) (*survey, *config.Config, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, warnings, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	cfg, warnings, err := s.load(w)
 	if s.noPlaces != nil {
 		w.warn("%v; the user's own configuration is left out", s.noPlaces)
 	}
@@ -176,7 +188,8 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(p.agent.Tools.On, place{root: s.root, home: w.Home})
+	owners, warnings := openTools(p.agent.Tools.On, newPlace(w, s, cfg))
+	p.places = placesOf(owners)
 	if !p.agent.Tools.Declared && len(warnings) > 1 {
 		warnings = []string{fmt.Sprintf("%s: a persona that names no tools has all of the default ones; %d of them are not in this build (ignored)", p.agent.Pos, len(warnings))}
 	}
@@ -216,7 +229,7 @@ func (p *plan) later() []string {
 }
 
 func surroundings(w World, s *survey, o Options) host.Surroundings {
-	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02")}
+	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02"), Binary: w.Binary}
 	for _, src := range s.sources {
 		switch {
 		case src.Kind != config.ConfigFile || replaced(src, o):
@@ -250,6 +263,6 @@ func (p *plan) instructions(o Options) (string, error) {
 // setup is the plan as the host takes it.
 func (p *plan) setup(m model.Model, alone bool) host.Setup {
 	p.turn.Model = m
-	return host.Setup{Began: p.began, Alone: alone,
+	return host.Setup{Began: p.began, Alone: alone, Place: p.places,
 		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
 }

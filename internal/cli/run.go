@@ -107,8 +107,10 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 		return err
 	}
 	h := host.New()
-	defer h.Close()
-	id, err := h.Open(p.setup(m, true))
+	defer closeHost(w, h)
+	setup := p.setup(m, true)
+	setup.MaxWait = o.MaxWait
+	id, err := h.Open(setup)
 	if err != nil {
 		return err
 	}
@@ -120,12 +122,22 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	return outcome(w, report)
 }
 
+// closeHost ends what runs and says what goes on all the same.
+func closeHost(w World, h *host.Host) {
+	for _, note := range h.Close() {
+		w.warn("%s", print.Clean(note))
+	}
+}
+
 // outcome tells a person how a run that did not go well ended, and gives the exit code.
 func outcome(w World, r print.Report) error {
 	switch r.Why {
 	case proto.Done:
 		if r.Reply == "" {
 			w.warn("the model ended without an answer")
+		}
+		if r.Note != "" {
+			w.warn("%s", print.Clean(r.Note))
 		}
 		return nil
 	case proto.Interrupted:

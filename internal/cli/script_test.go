@@ -3,10 +3,13 @@
 package cli_test
 
 import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,6 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait more than they work, so there may be more of them than processors. The command
+	// line has the last word.
+	_ = flag.Set("test.parallel", "4")
 	testscript.Main(m, map[string]func(){"jig": func() { os.Exit(cli.Main(os.Args)) }})
 }
 
@@ -25,9 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
-		Cmds:                scriptCommands,
-		// Nothing here takes long, so what hangs is stopped long before go test would.
-		Deadline: time.Now().Add(4 * time.Minute),
+		Cmds:                allCommands(),
 	}
 	testscript.Run(t, p)
 }
@@ -40,6 +44,8 @@ func setUp(e *testscript.Env) error {
 	home := e.WorkDir + "/home"
 	e.Setenv("HOME", home)
 	e.Setenv("TERM", "xterm")
+	// How long what may be left behind sleeps: nothing else on the machine does for just as long.
+	e.Setenv("NAP", fmt.Sprintf("300.%09d", rand.IntN(1e9)))
 	e.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // the race detector's second at each exit
 	for _, k := range blank {
 		e.Setenv(k, "")
@@ -60,6 +66,12 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent,
 }
 
+func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	all := maps.Clone(scriptCommands)
+	maps.Copy(all, shellCommands)
+	return all
+}
+
 // stage is what one script has going on.
 type stage struct {
 	t       testing.TB
@@ -75,7 +87,7 @@ func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage)
 // environ is the script's environment as it is now.
 func (s *stage) environ(ts *testscript.TestScript) []string {
 	var out []string
-	names := []string{"NO_COLOR", "LIAR", "SECRET"}
+	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_CALL", "AWAY"}
 	for _, kv := range s.vars {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)

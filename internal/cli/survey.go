@@ -22,6 +22,7 @@ type survey struct {
 	sources  []config.Source
 	levels   []level
 	trust    config.Trust
+	trustAll bool // by --trust
 	warnings []string
 }
 
@@ -37,10 +38,16 @@ type level struct {
 // look reads everything a start may need: the user's level, the project's levels, the file given
 // with -c, the trust store. Nothing is parsed here and no project file is believed.
 func look(w World, flagFile string, trustAll bool) (*survey, error) {
+	switch {
+	case flagFile != "" && modelStarted(w):
+		return nil, refusedHere("-c")
+	case trustAll && modelStarted(w):
+		return nil, refusedHere("--trust")
+	}
 	if w.Cwd == "" {
 		return nil, errors.New("the working directory cannot be found: it may have been deleted; change to another one")
 	}
-	s := &survey{env: config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home, Cwd: w.Cwd}}
+	s := &survey{trustAll: trustAll, env: config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home, Cwd: w.Cwd}}
 	s.places, s.noPlaces = config.UserPlaces(s.env)
 	s.root = config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(filepath.Join(dir, ".git")) })
 	s.env.Workspace, s.env.AppHome = s.root, s.places.Config
@@ -67,6 +74,9 @@ func sameFile(a, b string) bool {
 }
 
 func (s *survey) trustFile() string { return filepath.Join(s.places.State, "trust.json") }
+
+// sandboxFile is where the answer about the sandbox is kept.
+func (s *survey) sandboxFile() string { return filepath.Join(s.places.State, "sandbox.json") }
 
 func (s *survey) readTrust() {
 	s.trust, _ = config.DecodeTrust(s.env.GOOS, nil)

@@ -2,17 +2,16 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"runtime"
+	"time"
 
 	"jig/internal/config"
+	"jig/internal/sandbox"
 	"jig/internal/tool"
 	"jig/internal/tools/code"
+	"jig/internal/tools/shell"
 )
-
-// place is where an agent's tools act.
-type place struct {
-	root string // the project root, absolute
-	home string
-}
 
 // toolset is a name under tools: that this build can offer.
 type toolset struct {
@@ -22,7 +21,27 @@ type toolset struct {
 
 // toolsets are all of them, in the order in which a model is told of their tools.
 var toolsets = []toolset{
+	{"shell", openShell},
 	{"code", openCode},
+}
+
+func openShell(t config.Tool, p place) (tool.Owner, error) {
+	c, err := shell.Decode(t.Decode)
+	if err != nil {
+		return nil, err
+	}
+	o := shell.Options{Config: c, OS: runtime.GOOS, Root: p.root, Cwd: p.cwd, Home: p.home, Temp: p.temp, Cache: p.cache,
+		Binary: p.binary, Pid: os.Getpid(), Env: p.env, Keys: p.keys, Extra: p.extra, Tier: sandbox.None}
+	if p.yield != "" {
+		if o.Yield, err = time.ParseDuration(p.yield); err != nil {
+			return nil, fmt.Errorf("%s: %w", testOnlyYield, err)
+		}
+	}
+	if !c.Off() && p.regime != nil {
+		r := p.regime(func(path string) bool { return shell.CouldWrite(o, path) })
+		o.Tier, o.Bwrap = r.report.Tier, r.bwrap
+	}
+	return shell.New(o)
 }
 
 func openCode(t config.Tool, p place) (tool.Owner, error) {

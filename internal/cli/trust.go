@@ -20,6 +20,9 @@ func trustCommand(w World) *cobra.Command {
 			"you have said so here. What is trusted is this content: when it changes, you are asked again.",
 		Args: takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
+			if modelStarted(w) && !list {
+				return refusedHere("jig trust")
+			}
 			s, err := look(w, "", false)
 			if err != nil {
 				return err

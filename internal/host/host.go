@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"jig/internal/agent"
 	"jig/internal/proto"
 	"jig/internal/session"
+	"jig/internal/tool"
 )
 
 // Setup is what a session is made of.
@@ -18,8 +20,25 @@ type Setup struct {
 	Began proto.Began
 	// Turn is asked when a turn starts; what it gives is frozen for the whole turn.
 	Turn func(context.Context) (agent.Turn, error)
-	// Alone says that nobody can be asked: every question is refused at once.
+	// Place is where the session's tools act; nil when they leave nothing running.
+	Place Place
+	// Alone says that nobody watches: every question is refused at once, and the run waits for jobs.
 	Alone bool
+	// MaxWait bounds that wait; 0 is no bound.
+	MaxWait time.Duration
+}
+
+// Place is where a session's tools act, with what they leave running there. It lives as long as the
+// session.
+type Place interface {
+	// Connect is called once, before the first turn. What ends without a call is reported by post,
+	// what is present by show; the place may call both from any goroutine.
+	Connect(post func(tool.Notice), show func(key string, value any))
+	// Kill ends the job of that id and reports whether there is one.
+	Kill(id string) bool
+	// Close ends everything, waits for it, and says in one line a person should know what goes on
+	// all the same, "" when nothing does.
+	Close() (note string)
 }
 
 // Host runs sessions. Its methods may be called from any goroutine.
@@ -52,20 +71,31 @@ func (h *Host) Open(s Setup) (string, error) {
 	h.made++
 	id := fmt.Sprintf("s%d", h.made)
 	seat := newSeat(line, s)
+	if s.Place != nil {
+		s.Place.Connect(seat.post, seat.Show)
+	}
 	h.sessions[id] = seat
 	h.all.Go(func() { seat.serve(h.ctx) })
 	return id, nil
 }
 
-// Close ends every session, cancels what runs, and waits for it.
-func (h *Host) Close() {
+// Close ends every session, cancels what runs, and waits for it. It gives what goes on all the same,
+// one line each.
+func (h *Host) Close() (notes []string) {
 	h.stop()
 	h.all.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
+		if p := s.setup.Place; p != nil {
+			if n := p.Close(); n != "" {
+				notes = append(notes, n)
+			}
+		}
 		s.line.Close()
 	}
+	h.sessions = map[string]*seat{}
+	return notes
 }
 
 func (h *Host) find(id string) (*seat, error) {
@@ -93,6 +123,8 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 		s.stop()
 	case proto.Answer:
 		return s.pending.answer(c)
+	case proto.Kill:
+		return s.kill(c.Jobs)
 	default:
 		return fmt.Errorf("a session takes no %T", c)
 	}

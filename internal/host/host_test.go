@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -84,21 +85,55 @@ type rig struct {
 	id      string
 	model   *script
 	waiting chan bool
+	place   *place
+}
+
+// place lets a test report what a job would.
+type place struct {
+	post   func(tool.Notice)
+	show   func(string, any)
+	closed bool
+	killed []string
+}
+
+func (p *place) Kill(id string) bool {
+	p.killed = append(p.killed, id)
+	return id != "b9"
+}
+func (p *place) Connect(post func(tool.Notice), show func(string, any)) { p.post, p.show = post, show }
+func (p *place) Close() string                                          { p.closed = true; return "b9 goes on" }
+
+// jobs says which jobs run.
+func (p *place) jobs(ids ...string) {
+	var list []proto.Job
+	for _, id := range ids {
+		list = append(list, proto.Job{ID: id, Label: "sleep " + id})
+	}
+	p.show(proto.KeyJobs, list)
+}
+
+func (p *place) ends(id string) {
+	p.post(tool.Notice{Call: "call-" + id, Job: id, Blocks: msg.Blocks{msg.Text{Text: id + " ended"}}})
 }
 
 func start(t *testing.T, alone bool, steps ...func(context.Context) (model.Reply, error)) *rig {
 	t.Helper()
-	r := &rig{h: host.New(), model: &script{steps: steps}, waiting: make(chan bool, 1)}
+	return startWaiting(t, alone, 0, steps...)
+}
+
+func startWaiting(t *testing.T, alone bool, most time.Duration, steps ...func(context.Context) (model.Reply, error)) *rig {
+	t.Helper()
+	r := &rig{h: host.New(), model: &script{steps: steps}, waiting: make(chan bool, 1), place: &place{}}
 	table, err := agent.Bind(tools{r.waiting})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.id, err = r.h.Open(host.Setup{Began: proto.Began{Agent: "a"}, Alone: alone,
+	r.id, err = r.h.Open(host.Setup{Began: proto.Began{Agent: "a"}, Alone: alone, MaxWait: most, Place: r.place,
 		Turn: func(context.Context) (agent.Turn, error) { return agent.Turn{Model: r.model, Tools: table}, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.h.Close)
+	t.Cleanup(func() { r.h.Close() })
 	return r
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -19,33 +20,34 @@ type seat struct {
 	line    *session.Line
 	scopes  scopes
 	pending pending
+	*inbox
 
 	mu    sync.Mutex
-	inbox []item
-	held  bool // after a turn that a person stopped, only a person wakes the session
-	ended bool // the next turn was ended before it began
-	wake  chan struct{}
-}
-
-type item struct {
-	said  proto.Said
-	atEnd bool // waits for the end of the running turn
+	jobs  []proto.Job // what runs beside the turns, oldest first
+	ended bool        // the next turn was ended before it began
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
-	return &seat{setup: s, line: l, pending: newPending(), wake: make(chan struct{}, 1)}
+	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox()}
 }
 
 func (s *seat) submit(c proto.Submit) {
-	said := proto.Said{Message: msg.Say(msg.User, strings.ToValidUTF8(c.Text, "\uFFFD"))}
-	s.mu.Lock()
-	s.inbox = append(s.inbox, item{said, c.When == proto.AtEnd})
-	s.held = false
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	m := msg.Say(msg.User, strings.ToValidUTF8(c.Text, "\uFFFD"))
+	s.inbox.submit(proto.Said{Message: m}, c.When == proto.AtEnd)
+}
+
+// kill ends jobs, and says which there are not.
+func (s *seat) kill(ids []string) error {
+	var unknown []string
+	for _, id := range ids {
+		if s.setup.Place == nil || !s.setup.Place.Kill(id) {
+			unknown = append(unknown, id)
+		}
 	}
+	if unknown != nil {
+		return fmt.Errorf("no job %s is running", strings.Join(unknown, ", "))
+	}
+	return nil
 }
 
 // stop ends the running turn, or the one that is just about to start.
@@ -53,34 +55,10 @@ func (s *seat) stop() {
 	if s.scopes.endAll() {
 		return
 	}
+	waiting := s.waiting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ended = len(s.inbox) > 0
-}
-
-// Take gives what may land at a round boundary.
-func (s *seat) Take() []proto.Said { return s.take(false) }
-
-func (s *seat) take(starting bool) []proto.Said {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []proto.Said
-	var rest []item
-	for _, it := range s.inbox {
-		if it.atEnd && !starting {
-			rest = append(rest, it)
-			continue
-		}
-		out = append(out, it.said)
-	}
-	s.inbox = rest
-	return out
-}
-
-func (s *seat) due() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.inbox) > 0 && !s.held
+	s.ended = waiting
 }
 
 func (s *seat) stopped() bool {
@@ -91,21 +69,31 @@ func (s *seat) stopped() bool {
 	return was
 }
 
+// Take gives what may land at a round boundary.
+func (s *seat) Take() []proto.Said { return s.take(false) }
+
 // serve runs turns until ctx ends. It looks at the inbox again before it sleeps, so nothing that
 // arrives while a turn ends is missed.
 func (s *seat) serve(ctx context.Context) {
+	var limit limitTimer
+	defer limit.stop()
 	for ctx.Err() == nil {
-		if !s.due() {
+		if !s.due() && !limit.passed {
 			select {
 			case <-s.wake:
+			case <-limit.C():
+				limit.passed = true
 			case <-ctx.Done():
 			}
 			continue
 		}
+		limit.stop()
 		end := s.turn(ctx)
-		s.mu.Lock()
-		s.held = end.Why != proto.Done
-		s.mu.Unlock()
+		limited := end.Limited && !s.setup.Alone
+		if limited {
+			limit.start(end.After)
+		}
+		s.hold(end.Why == proto.Interrupted || limited)
 		if s.line.Say(end) != nil {
 			return
 		}
@@ -134,8 +122,21 @@ func (s *seat) turn(ctx context.Context) proto.Ended {
 
 // Say, Show, Ask and Scope make a seat the Desk of its turns.
 
-func (s *seat) Say(f ...proto.Fact) error  { return s.line.Say(f...) }
-func (s *seat) Show(key string, value any) { s.line.Show(key, value) }
+func (s *seat) Say(f ...proto.Fact) error { return s.line.Say(f...) }
+
+// Show passes the now on. Jobs are also remembered: a run that nobody watches does not end while one
+// is going.
+func (s *seat) Show(key string, value any) {
+	if key == proto.KeyJobs {
+		jobs, _ := value.([]proto.Job)
+		s.mu.Lock()
+		s.jobs = jobs
+		s.mu.Unlock()
+		defer s.nudge()
+	}
+	s.line.Show(key, value)
+}
+
 func (s *seat) Scope(ctx context.Context) (context.Context, func()) {
 	return s.scopes.open(ctx)
 }

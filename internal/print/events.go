@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"jig/internal/proto"
 	"jig/internal/tool"
@@ -28,6 +29,17 @@ type delta struct {
 	Reset     bool   `json:"reset,omitempty"` // what was told of this reply is void
 }
 
+type jobs struct {
+	Type string      `json:"type"` // "jobs"
+	Jobs []proto.Job `json:"jobs"`
+}
+
+type waits struct {
+	Type  string      `json:"type"` // "waiting"
+	Jobs  []proto.Job `json:"jobs"`
+	Since time.Time   `json:"since"`
+}
+
 type progress struct {
 	Type string    `json:"type"` // "progress"
 	Call string    `json:"call"`
@@ -46,6 +58,10 @@ func (e *events) write(ev proto.Event) error {
 	switch v := ev.Now.(type) {
 	case proto.Writing:
 		return e.delta(v)
+	case []proto.Job:
+		return e.line(jobs{"jobs", v})
+	case proto.Waiting:
+		return e.line(waits{"waiting", v.Jobs, v.Since})
 	case tool.Card:
 		return e.line(progress{"progress", strings.TrimPrefix(ev.Key, proto.KeyCall), v})
 	case nil:

@@ -58,6 +58,7 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 	if o.Watch {
 		watchers = append(watchers, NewView(o.Err, o.Color).Show)
 	}
+	watchers = append(watchers, waiting{o.Err}.show)
 	for e := range h.Watch(context.WithoutCancel(ctx), session, 0) {
 		for _, w := range watchers {
 			if err := w(e); err != nil {

@@ -21,6 +21,8 @@ type Report struct {
 	Usage    usage   `json:"usage"`
 	PerRound []round `json:"round_usage"`
 
+	// Note is one line for a person although all went well.
+	Note string `json:"-"`
 	// Why says how the turn ended; it decides the exit code.
 	Why proto.Why `json:"-"`
 }
@@ -73,7 +75,7 @@ func (r *Report) reply(f proto.Said) {
 }
 
 func (r *Report) end(f proto.Ended) {
-	r.Why, r.Error, r.Rounds = f.Why, f.Error, f.Rounds
+	r.Why, r.Error, r.Rounds, r.Note = f.Why, f.Error, f.Rounds, f.Note
 	if f.Why != proto.Done {
 		r.Reply = ""
 	}

@@ -6,6 +6,7 @@ package proto
 import (
 	"context"
 	"iter"
+	"time"
 
 	"jig/internal/msg"
 	"jig/internal/tool"
@@ -87,6 +88,12 @@ type Ended struct {
 	Why    Why    `json:"why"`
 	Error  string `json:"error,omitempty"`
 	Rounds int    `json:"rounds"`
+	// Note is one line a person should know although all went well.
+	Note string `json:"note,omitempty"`
+	// Limited says that the provider wants fewer requests; After is when it may be tried again, in
+	// nanoseconds, 0 when it did not say.
+	Limited bool          `json:"limited,omitempty"`
+	After   time.Duration `json:"after,omitempty"`
 }
 
 func (Began) fact()    {}
@@ -108,9 +115,29 @@ type Event struct {
 
 // The keys of the now.
 const (
-	KeyReply = "reply" // Writing: the reply that is coming
-	KeyCall  = "call/" // + call id; tool.Card: a call's progress
+	KeyReply   = "reply"   // Writing: the reply that is coming
+	KeyCall    = "call/"   // + call id; tool.Card: a call's progress
+	KeyJobs    = "jobs"    // []Job: what runs beside the turns, oldest first
+	KeyWaiting = "waiting" // Waiting: what a run waits for that has nothing else to do
 )
+
+// Job is something that runs beside the turns.
+type Job struct {
+	ID    string `json:"id"`    // such as b3
+	Call  string `json:"call"`  // the call that left it running
+	Label string `json:"label"` // its command in one line
+	// Command is the whole of it, as the model wrote it.
+	Command string    `json:"command"`
+	Pid     int       `json:"pid"` // as the commands see it
+	Log     string    `json:"log"` // the file with its output
+	Start   time.Time `json:"start"`
+}
+
+// Waiting is a run that only waits for its jobs.
+type Waiting struct {
+	Jobs  []Job     `json:"jobs"`
+	Since time.Time `json:"since"`
+}
 
 // Writing is a reply so far.
 type Writing struct {
@@ -151,6 +178,12 @@ type Answer struct {
 	Choice Choice `json:"choice"`
 }
 
+// Kill ends background jobs with everything they started. Each reports its end as it always does.
+type Kill struct {
+	Jobs []string `json:"jobs"` // ids
+}
+
+func (Kill) command()   {}
 func (Submit) command() {}
 func (Esc) command()    {}
 func (Stop) command()   {}

@@ -1,0 +1,247 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Warden is this program's side of one init.
+type Warden struct {
+	limits  Limits
+	number  uint64 // tells the marks of this warden from another's
+	conn    *net.UnixConn
+	proc    *os.Process
+	said    *said
+	errors  *os.File // where said comes from
+	pid     int      // of the init, as it sees itself
+	hostpid int
+	buffers sync.Pool // for pumps
+	wg      sync.WaitGroup
+	gone    chan struct{} // closed when the init is gone and every job knows
+
+	sendMu sync.Mutex
+
+	mu       sync.Mutex
+	jobs     map[uint64]*Job // started or starting, until done
+	pumps    map[*pump]bool
+	starting map[uint64]chan reply
+	last     uint64 // number of the last start
+	empty    uint64 // the init had nothing left after this many starts, + 1
+	idle     *time.Timer
+	awake    *time.Timer // nil: nobody waits for anything
+	ended    bool        // the init is gone, or about to be waited for: its pid is not to be used
+	closed   bool        // nothing more is started
+	over     bool        // the init is gone, and all jobs have been told
+	leaving  bool
+	left     chan []Left
+}
+
+type reply struct {
+	pid   int
+	errno syscall.Errno
+	what  uint64
+}
+
+// said keeps the last words of the init.
+type said struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b = append(s.b, p...)
+	if len(s.b) > 8<<10 {
+		s.b = append(s.b[:0], s.b[len(s.b)-4<<10:]...)
+	}
+	return len(p), nil
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.ToValidUTF8(string(bytes.TrimSpace(s.b)), "\uFFFD")
+}
+
+// Open starts an init and waits until it is ready for commands. When it does
+// not get that far the error says what it printed. ctx bounds the waiting only.
+func Open(ctx context.Context, l Launch) (*Warden, error) {
+	w := &Warden{
+		limits: l.Limits.orDefaults(), said: &said{}, gone: make(chan struct{}),
+		jobs: map[uint64]*Job{}, pumps: map[*pump]bool{}, starting: map[uint64]chan reply{},
+		empty: 1,
+	}
+	w.buffers.New = func() any { b := make([]byte, pumpChunk); return &b }
+	if err := w.launch(l); err != nil {
+		return nil, err
+	}
+	ready := make(chan error, 1)
+	w.wg.Go(func() { w.read(ready) })
+	select {
+	case err := <-ready:
+		if err == nil {
+			w.mu.Lock()
+			w.restIfEmpty()
+			w.mu.Unlock()
+			return w, nil
+		}
+		<-w.gone
+		w.wg.Wait()
+		if text := w.said.String(); text != "" {
+			return nil, fmt.Errorf("%s did not become ready: %s", l.Path, text)
+		}
+		return nil, fmt.Errorf("%s did not become ready: %w", l.Path, err)
+	case <-ctx.Done():
+		_ = w.proc.Kill()
+		_ = w.conn.Close()
+		w.wg.Wait()
+		return nil, fmt.Errorf("%s did not become ready: %w", l.Path, context.Cause(ctx))
+	}
+}
+
+// launch starts the init's program and says the first words to it.
+func (w *Warden) launch(l Launch) error {
+	first, err := append(newFrame(msgFirst), l.First...).done()
+	if err != nil {
+		return err
+	}
+	ours, theirs, err := socketpair()
+	if err != nil {
+		return fmt.Errorf("cannot make a control socket: %w", err)
+	}
+	defer func() { _ = theirs.Close() }()
+	defer func() { _ = ours.Close() }() // the connection has its own copy
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return fmt.Errorf("cannot use the control socket: %w", err)
+	}
+	w.conn = conn.(*net.UnixConn)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }()
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	attr := &syscall.SysProcAttr{}
+	if l.Attr != nil {
+		copied := *l.Attr
+		attr = &copied
+	}
+	attr.Setsid = true // no signal of our terminal is meant for it
+	env := l.Env
+	if env == nil {
+		env = []string{} // nil would mean our own, with every key in it
+	}
+	w.proc, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
+		Dir: "/", Env: env, Files: append([]*os.File{null, errW, errW, theirs}, l.Files...), Sys: attr,
+	})
+	_ = errW.Close()
+	if err != nil {
+		_ = errR.Close()
+		_ = w.conn.Close()
+		return err
+	}
+	w.wg.Go(func() {
+		_, _ = io.Copy(w.said, errR)
+		_ = errR.Close()
+	})
+	w.errors = errR
+	w.number = numberOf(w.proc.Pid)
+	if len(l.First) > 0 {
+		_ = w.send(first) // should it fail, the init is ending and the reader says why
+	}
+	f, _ := newFrame(msgSetup).num(uint64(w.limits.Grace.Milliseconds())).num(w.number).done()
+	_ = w.send(f) // likewise
+	return nil
+}
+
+func randomNumber() uint64 {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return binary.LittleEndian.Uint64(seed[:])
+}
+
+func socketpair() (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	unix.CloseOnExec(p[0])
+	unix.CloseOnExec(p[1])
+	return os.NewFile(uintptr(p[0]), "control"), os.NewFile(uintptr(p[1]), "control"), nil
+}
+
+// sendLimit bounds how long an init may take to read what it is told. It reads
+// whatever else it does, unless something stops it again and again.
+const sendLimit = 10 * time.Second
+
+// send writes one message, and descriptors with its first byte. An init that does
+// not take it is ended: half a message would be the beginning of all that follow.
+func (w *Warden) send(f []byte, fds ...int) error {
+	var oob []byte
+	if len(fds) > 0 {
+		oob = unix.UnixRights(fds...)
+	}
+	w.sendMu.Lock()
+	defer w.sendMu.Unlock()
+	for limit := time.Now().Add(sendLimit); len(f) > 0; {
+		_ = w.conn.SetWriteDeadline(time.Now().Add(wakeAfter))
+		n, _, err := w.conn.WriteMsgUnix(f, oob, nil)
+		if f = f[n:]; n > 0 {
+			oob = nil
+		}
+		switch {
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case time.Now().After(limit):
+			w.abandon()
+			return err
+		default:
+			w.wake() // a command may have stopped it
+		}
+	}
+	return nil
+}
+
+// stayAwake sees to it, as long as anything is awaited from the init, that it is
+// not stopped: where it is in reach of the commands any of them can do that, and
+// nothing would be heard of any of them again. To ask whether it is would cost
+// more than to continue it. Callers hold mu.
+func (w *Warden) stayAwake() {
+	if w.awake == nil && !w.ended {
+		w.awake = time.AfterFunc(wakeAfter, w.keepAwake)
+	}
+}
+
+func (w *Warden) keepAwake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.awake == nil || w.ended || len(w.jobs) == 0 && !w.closed {
+		w.awake = nil
+		return
+	}
+	w.wake()
+	w.awake.Reset(wakeAfter)
+}
