@@ -44,6 +44,7 @@ type Vendor struct {
 
 // Client sends one kind of request to one address.
 type Client struct {
+	base    string
 	url     *url.URL
 	err     error // why the base URL cannot be used
 	vendor  Vendor
@@ -68,11 +69,10 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 		c.headers[http.CanonicalHeaderKey(k)] = s
 	}
 	c.secrets = secrets(o)
-	base := o.URL
-	if base == "" {
-		base = v.Base
+	if c.base = o.URL; c.base == "" {
+		c.base = v.Base
 	}
-	c.url, c.err = join(base, v.Version, v.Path)
+	c.url, c.err = join(c.base, v.Version, v.Path)
 	transport := o.Transport
 	if transport == nil {
 		c.own = &http.Transport{
@@ -100,6 +100,18 @@ func (c *Client) Close() error {
 		c.own.CloseIdleConnections()
 	}
 	return nil
+}
+
+// At is the client for another path under the same base URL, for a service that has the model's name
+// in the path. What follows a ? is added to the base URL's own query. The connections are shared,
+// and given up by the Close of the client it was made from.
+func (c *Client) At(path string) *Client {
+	path, query, _ := strings.Cut(path, "?")
+	d := *c
+	if d.url, d.err = join(c.base, c.vendor.Version, path); d.err == nil && query != "" {
+		d.url.RawQuery = strings.TrimPrefix(d.url.RawQuery+"&"+query, "&")
+	}
+	return &d
 }
 
 // Host is the host the requests go to, "" when the URL cannot be used.

@@ -78,6 +78,7 @@ func innermost(err error) error {
 // complaint is what a provider says of a request it refused, in whichever form it came.
 type complaint struct {
 	Type, Code, Message string
+	details
 }
 
 // complain reads an error body: {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …} and
@@ -103,19 +104,22 @@ func complain(body []byte) (complaint, bool) {
 	if len(top.Error) > 0 && string(top.Error) != "null" {
 		var s string
 		if json.Unmarshal(top.Error, &s) == nil {
-			return complaint{text(top.Type), text(top.Code), first(s, text(top.Message))}, true
+			return complaint{Type: text(top.Type), Code: text(top.Code), Message: first(s, text(top.Message))}, true
 		}
 		var e struct {
 			Type    any `json:"type"`
 			Code    any `json:"code"`
 			Message any `json:"message"`
 			Status  any `json:"status"`
+			Details any `json:"details"`
 		}
 		_ = json.Unmarshal(top.Error, &e)
-		return complaint{first(text(e.Type), text(e.Status)), text(e.Code), first(text(e.Message), string(top.Error))}, true
+		p := complaint{Type: first(text(e.Type), text(e.Status)), Code: text(e.Code), Message: first(text(e.Message), string(top.Error))}
+		p.details = detailed(p.Type, p.Message, e.Details)
+		return p, true
 	}
 	if m := first(text(top.Message), text(top.Detail)); m != "" {
-		return complaint{text(top.Type), text(top.Code), m}, true
+		return complaint{Type: text(top.Type), Code: text(top.Code), Message: m}, true
 	}
 	return complaint{}, false
 }
@@ -155,14 +159,16 @@ func (c *Client) refused(res *http.Response, body []byte) *model.Error {
 		p.Message = plain(body)
 	}
 	e := c.complained(res.StatusCode, p)
-	e.After = retryAfter(res.Header, time.Now())
+	e.After = max(p.After, retryAfter(res.Header, time.Now()))
 	return e
 }
 
 // Told is the error that a provider told of inside an answer which had begun well.
 func (c *Client) Told(data []byte) *model.Error {
 	p, _ := complain(data)
-	return c.complained(0, p)
+	e := c.complained(0, p)
+	e.After = p.After
+	return e
 }
 
 // complained sorts a provider's complaint and puts it into a sentence. status is 0 when it came
@@ -210,7 +216,7 @@ func (c *Client) complained(status int, p complaint) *model.Error {
 }
 
 func (c *Client) hasKey() bool {
-	return c.headers["Authorization"] != "" || c.headers["X-Api-Key"] != ""
+	return c.headers["Authorization"] != "" || c.headers["X-Api-Key"] != "" || c.headers["X-Goog-Api-Key"] != ""
 }
 
 // place names the address that was called.
@@ -220,7 +226,7 @@ func kindOf(status int, p complaint) model.Kind {
 	if n, err := strconv.Atoi(p.Code); status == 0 && err == nil && n >= 400 && n < 600 {
 		status = n // a gateway's way to pass on the status it got
 	}
-	m, tags := strings.ToLower(p.Message), strings.ToLower(p.Type+" "+p.Code)
+	m, tags := strings.ToLower(p.Message), strings.ToLower(p.Type+" "+p.Code+" "+p.Reason)
 	has := func(s string, words ...string) bool {
 		for _, w := range words {
 			if strings.Contains(s, w) {
@@ -230,14 +236,14 @@ func kindOf(status int, p complaint) model.Kind {
 		return false
 	}
 	switch {
-	case status == http.StatusPaymentRequired, has(tags, "insufficient_quota", "billing"), has(m, "credit balance is too low"):
+	case status == http.StatusPaymentRequired, p.Final, has(tags, "insufficient_quota", "billing"), has(m, "credit balance is too low"):
 		return model.KindQuota
 	case status == http.StatusRequestEntityTooLarge, has(tags, "context_length_exceeded", "request_too_large", "exceed_context_size"),
-		has(m, "prompt is too long", "maximum context length", "context window", "exceeds the available context size"):
+		has(m, "prompt is too long", "maximum context length", "context window", "exceeds the available context size", "exceeds the maximum number of tokens"):
 		return model.KindOverflow
-	case status == http.StatusTooManyRequests, has(tags, "rate_limit"):
+	case status == http.StatusTooManyRequests, has(tags, "rate_limit", "resource_exhausted"):
 		return model.KindLimit
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key"):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key", "api_key_invalid"):
 		return model.KindAuth
 	case status >= 500, status == http.StatusRequestTimeout, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
 		return model.KindServer
