@@ -13,21 +13,20 @@ import (
 
 const rounds = 100
 
-// config is an agent with the whole code toolset on the server at %s.
+// config is an agent on the server at %q with the tools %s.
 const config = `providers:
   bench: {type: openai, url: %q}
 agents:
-  default: {model: "bench:m", tools: {code: {auto_write: true}}}
+  default: {model: "bench:m", tools: {%s}}
 `
+
+const codeTools = "code: {auto_write: true}"
 
 // runs measures whole runs: how long until the model is asked, what a round costs, what memory 100
 // rounds take, how large the first request is.
 func runs(b *bench) error {
-	project := filepath.Join(b.tmp, "project")
-	if err := os.MkdirAll(filepath.Join(project, ".git"), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(project, "hello.txt"), []byte("hello\n"), 0o644); err != nil {
+	project, err := b.project()
+	if err != nil {
 		return err
 	}
 	var start, round, bash []float64
@@ -38,15 +37,15 @@ func runs(b *bench) error {
 			return err
 		}
 		bash = append(bash, floor)
-		s, r, err := b.run(project)
+		s, err := b.session(project, session{tools: codeTools, calls: slices.Repeat([]call{{"read_file", `{"path":"hello.txt"}`}}, rounds)})
 		if err != nil {
 			return err
 		}
-		start, round = append(start, s.first), append(round, r)
-		peak, first = max(peak, s.peak), s.bytes
+		start, round = append(start, ms(s.asked[0].Sub(s.begin))), append(round, ms(s.asked[rounds].Sub(s.asked[0]))/rounds)
+		peak, first = max(peak, s.peak), s.first
 	}
 	floor := median(bash)
-	fmt.Printf("%-44s %10s %10s   %s\n", "a whole run", "figure", "goal", "beside it, in the same run")
+	heading("a whole run")
 	row("process start → first model request, ms", median(start), 20, fmt.Sprintf("%.1f × bash -c true (%.2f ms)", median(start)/floor, floor))
 	row("one round with a tool (read_file), ms", median(round), floor+1, fmt.Sprintf("%.2f × bash -c true; the goal is that + 1 ms", median(round)/floor))
 	row(fmt.Sprintf("peak memory after %d rounds, MiB", rounds), float64(peak)/1024, 30, "")
@@ -54,45 +53,96 @@ func runs(b *bench) error {
 	return nil
 }
 
+// project is a folder for jig to work in.
+func (b *bench) project() (string, error) {
+	dir := filepath.Join(b.tmp, "project")
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("hello\n"), 0o644)
+}
+
+// row prints a figure that must not be over its goal.
 func row(what string, figure, goal float64, beside string) {
+	line(what, figure, goal, figure > goal, beside)
+}
+
+// rowOver prints a figure that must not be under its goal.
+func rowOver(what string, figure, goal float64, beside string) {
+	line(what, figure, goal, figure < goal, beside)
+}
+
+func line(what string, figure, goal float64, missed bool, beside string) {
 	mark := " "
-	if figure > goal {
+	if missed {
 		mark = "!"
 	}
 	fmt.Printf("%-44s %10.2f %10.2f %s %s\n", what, figure, goal, mark, beside)
 }
 
-// seen is what the server and the system saw of a run.
-type seen struct {
-	first       float64 // ms from the start of the process to its first request
-	peak, bytes int     // KiB, bytes
+func heading(what string) {
+	fmt.Printf("%-44s %10s %10s   %s\n", what, "figure", "goal", "beside it, in the same run")
 }
 
-// run runs jig for 100 rounds and gives what a round took in ms.
-func (b *bench) run(project string) (seen, float64, error) {
-	m, err := serve(rounds)
+// session is one run of jig.
+type session struct {
+	tools string   // of its agent, as in the configuration
+	env   []string // more of it
+	calls []call   // that the model asks for, one a round
+	watch func(pid, round int)
+}
+
+// seen is what the server and the system saw of a run.
+type seen struct {
+	begin time.Time
+	took  float64     // ms from the start of the process to its end
+	asked []time.Time // when each request had come in
+	first int         // bytes of the first one
+	last  string      // the last one
+	peak  int         // KiB
+}
+
+func (b *bench) session(dir string, s session) (seen, error) {
+	m, err := serve(s.calls, s.watch)
 	if err != nil {
-		return seen{}, 0, err
+		return seen{}, err
 	}
 	defer m.close()
 	cfg := filepath.Join(b.tmp, "config.yaml")
-	if err := os.WriteFile(cfg, fmt.Appendf(nil, config, m.url), 0o600); err != nil {
-		return seen{}, 0, err
+	if err := os.WriteFile(cfg, fmt.Appendf(nil, config, m.url, s.tools), 0o600); err != nil {
+		return seen{}, err
 	}
-	c := exec.Command(b.jig, "-c", cfg, "-m", "go")
-	c.Dir = project
-	c.Env = append(os.Environ(), "HOME="+b.tmp, "OPENAI_API_KEY=bench")
+	c := b.command(dir, s.env, "-c", cfg, "-m", "go")
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	begin := time.Now()
-	if err := c.Run(); err != nil {
-		return seen{}, 0, fmt.Errorf("%w: %s", err, errs.String())
+	m.mu.Lock()
+	if err = c.Start(); err == nil {
+		m.pid = c.Process.Pid
 	}
-	if len(m.asked) != rounds+1 || out.String() != "done\n" {
-		return seen{}, 0, fmt.Errorf("%d requests, answer %q", len(m.asked), out.String())
+	m.mu.Unlock()
+	if err != nil {
+		return seen{}, err
 	}
-	s := seen{first: ms(m.asked[0].Sub(begin)), bytes: m.first, peak: peakKiB(c.ProcessState)}
-	return s, ms(m.asked[rounds].Sub(m.asked[0])) / rounds, nil
+	err = c.Wait()
+	took := ms(time.Since(begin))
+	if err != nil {
+		return seen{}, fmt.Errorf("%w: %s", err, errs.String())
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.asked) != len(s.calls)+1 || out.String() != "done\n" {
+		return seen{}, fmt.Errorf("%d requests, answer %q", len(m.asked), out.String())
+	}
+	return seen{begin: begin, took: took, asked: m.asked, first: m.first, last: string(m.last), peak: peakKiB(c.ProcessState)}, nil
+}
+
+// command is jig with a home of its own.
+func (b *bench) command(dir string, env []string, args ...string) *exec.Cmd {
+	c := exec.Command(b.jig, args...)
+	c.Dir = dir
+	c.Env = append(append(os.Environ(), "HOME="+b.tmp, "OPENAI_API_KEY=bench"), env...)
+	return c
 }
 
 // calls times one search as a model makes it, through jig call, with its limit of 100 matches.
@@ -106,10 +156,7 @@ func calls(b *bench) error {
 	for _, pattern := range []string{"runtime_pollUnblock", "return", "no_such_text_anywhere"} {
 		var ours, theirs []float64
 		for range b.runs {
-			c := exec.Command(b.jig, "call", "grep", fmt.Sprintf(`{"pattern":%q}`, pattern))
-			c.Dir = tree
-			c.Env = append(os.Environ(), "HOME="+b.tmp)
-			t, err := timed(c)
+			t, err := timed(b.command(tree, nil, "call", "grep", fmt.Sprintf(`{"pattern":%q}`, pattern)))
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func doctor(w World, o Options) error {
 		if !ok {
 			mark, bad = "!!", &ended{exitFailed}
 		}
-		if _, err := fmt.Fprintf(w.Out, "%s  %-9s %s\n", mark, c.name, config.Shown(detail)); err != nil {
+		if _, err := fmt.Fprintf(w.Out, "%s  %-9s %s\n", mark, c.name, config.ShownLine(detail)); err != nil {
 			return err
 		}
 	}

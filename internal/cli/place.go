@@ -38,6 +38,9 @@ func newPlace(w World, s *survey, cfg *config.Config) place {
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
 			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)
+			for _, value := range r.Provider.Headers {
+				p.keys = append(p.keys, holding(value.Reveal(), w.Environ)...)
+			}
 		}
 	}
 	p.yield, _ = w.Getenv(testOnlyYield)
@@ -74,7 +77,7 @@ func probe(w World, s *survey, believe bool) regime {
 	bwrap := onPath(w, "bwrap")
 	kept := s.sandboxFile()
 	q := sandbox.Probe{Key: sandbox.MachineKey(w.Binary, bwrap), Only: sandbox.Tier(only),
-		Try: func(ctx context.Context, t sandbox.Tier) error { return sandbox.Try(ctx, t, w.Binary, bwrap, w.Temp) }}
+		Try: func(ctx context.Context, t sandbox.Tier) error { return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp)) }}
 	if believe && s.noPlaces == nil {
 		q.Cached, _ = readSmall(kept, 4096)
 	}

@@ -35,7 +35,6 @@ func TestScriptsInEveryTier(t *testing.T) {
 				RequireExplicitExec: true,
 				UpdateScripts:       os.Getenv("JIG_UPDATE_SCRIPTS") != "",
 				Cmds:                allCommands(),
-				Deadline:            time.Now().Add(4 * time.Minute),
 				Condition: func(cond string) (bool, error) {
 					return strings.TrimPrefix(cond, "tier:") == tier, nil
 				},
@@ -50,7 +49,8 @@ func TestScriptsInEveryTier(t *testing.T) {
 
 // shellCommands are what scripts can do where commands can be confined.
 var shellCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"away": cmdAway, "left": cmdLeft, "slain": cmdSlain, "needs": cmdNeeds, "cache": cmdCache, "hangup": cmdHangup,
+	"away": cmdAway, "needs": cmdNeeds, "cache": cmdCache,
+	"left": cmdLeft, "alive": cmdAlive, "slain": cmdSlain, "hangup": cmdHangup, "term": cmdTerm, "peak": cmdPeak,
 }
 
 // cmdAway makes a folder that no sandbox lets commands write to, which no temporary one is, with jig
@@ -125,6 +125,47 @@ func cmdLeft(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%d processes of commands are there, want %s", len(pids), args[0])
 }
 
+// cmdAlive checks how many processes with an argument there are on the machine, whoever started them
+// and whatever they call themselves: alive N ARGUMENT. What is on its way to that number is waited for.
+func cmdAlive(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "alive N ARGUMENT")
+	n := 0
+	for until := time.Now().Add(patience / 2); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		ts.Check(err)
+		n = 0
+		for _, file := range all {
+			line, _ := os.ReadFile(file) // one that ended meanwhile has none
+			if bytes.Contains(line, []byte("\x00"+args[1]+"\x00")) {
+				n++
+			}
+		}
+		if strconv.Itoa(n) == args[0] {
+			return
+		}
+	}
+	ts.Fatalf("%d processes with the argument %s are there, want %s", n, args[1], args[0])
+}
+
+// cmdPeak runs a program that must end well without ever taking more memory: peak MIB PROGRAM
+// ARGUMENT….
+func cmdPeak(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, -1, "peak MIB PROGRAM ARGUMENT…")
+	c := command(ts, args[1:])
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	ts.Check(c.Start())
+	err := ended(ts, c)
+	_, _ = io.Copy(ts.Stdout(), &out)
+	_, _ = io.Copy(ts.Stderr(), &errs)
+	ts.Check(err)
+	most, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	if got := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; got > most {
+		ts.Fatalf("%d MiB were taken, want no more than %d", got, most)
+	}
+}
+
 // cmdSlain runs a program and kills it as nothing can be prepared for, as soon as a file is there:
 // slain FILE PROGRAM ARGUMENT….
 func cmdSlain(ts *testscript.TestScript, neg bool, args []string) {
@@ -136,6 +177,12 @@ func cmdSlain(ts *testscript.TestScript, neg bool, args []string) {
 func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
 	takes(ts, neg, args, 2, -1, "hangup FILE PROGRAM ARGUMENT…")
 	endBy(ts, syscall.SIGHUP, args)
+}
+
+// cmdTerm is the same with the signal that asks a program to end: term FILE PROGRAM ARGUMENT….
+func cmdTerm(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, -1, "term FILE PROGRAM ARGUMENT…")
+	endBy(ts, syscall.SIGTERM, args)
 }
 
 func endBy(ts *testscript.TestScript, how syscall.Signal, args []string) {

@@ -12,11 +12,16 @@ const maxShown = 200 // characters of a foreign text in a message
 // Shown makes a foreign text safe to show on one line: whatever is invisible, moves
 // the cursor or reorders what follows is written as an escape such as \u{202e}, and a
 // long text is cut.
-func Shown(s string) string {
+func Shown(s string) string { return shown(s, maxShown) }
+
+// ShownLine is Shown for a line of our own that quotes foreign texts: it is cut much later.
+func ShownLine(s string) string { return shown(s, 10*maxShown) }
+
+func shown(s string, most int) string {
 	var b strings.Builder
 	n := 0
 	for i := 0; i < len(s); {
-		if n == maxShown {
+		if n == most {
 			b.WriteString("…")
 			break
 		}

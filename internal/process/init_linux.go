@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,8 +32,15 @@ func becomeInit() error {
 	return nil
 }
 
-// setName names the main thread, which is the name that others see.
+// setName names the main thread, which is the name that others see. The file does so from any
+// thread, but is closed to a process that may write nowhere.
 func setName() {
+	if unix.Gettid() == os.Getpid() {
+		name := append([]byte(InitName), 0)
+		if unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0) == nil {
+			return
+		}
+	}
 	f, err := os.OpenFile("/proc/self/comm", os.O_WRONLY, 0)
 	if err == nil {
 		_, _ = f.WriteString(InitName)

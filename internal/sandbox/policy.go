@@ -64,11 +64,15 @@ func WriteRoots(p Places) []string {
 	return shown
 }
 
-// TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory, else
-// the system's. A TMPDIR that names a folder somebody removed would fail every mktemp.
+// TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory that
+// this user can write to, else the system's. A TMPDIR that names a folder somebody removed would
+// fail every mktemp.
 func TempDir(want string) string {
-	if filepath.IsAbs(want) && os.MkdirAll(want, 0o700) == nil {
+	if filepath.IsAbs(want) && os.MkdirAll(want, 0o700) == nil && mayWrite(want) {
 		return filepath.Clean(want)
+	}
+	if systemTemp != "" {
+		return systemTemp // what the environment names may be what was wanted
 	}
 	return os.TempDir()
 }

@@ -7,10 +7,15 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // systemTemp is the machine's folder for temporary files, writable in every regime.
 const systemTemp = "/tmp"
+
+// mayWrite reports whether this user may make files in a directory.
+func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
 // Stamp identifies the places a policy names by device and inode. An init holds places, not names:
 // when the stamp differs from the one taken at its start, a place was replaced and what is inside

@@ -5,3 +5,6 @@ const systemTemp = ""
 
 // Stamp is constant: without confinement nothing holds a place.
 func Stamp(Policy) string { return "" }
+
+// mayWrite leaves the answer to the first file.
+func mayWrite(string) bool { return true }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -57,6 +58,10 @@ func Try(ctx context.Context, t Tier, binary, bwrap, temp string) error {
 		return err
 	}
 	w, err := process.Open(ctx, l)
+	var denied syscall.Errno
+	if t == Namespaces && errors.As(err, &denied) && (denied == unix.EPERM || denied == unix.ENOSPC || denied == unix.EUSERS || denied == unix.ENOSYS) {
+		return fmt.Errorf("namespaces are denied here: %w", denied)
+	}
 	if err != nil {
 		return err
 	}

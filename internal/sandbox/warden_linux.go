@@ -43,6 +43,8 @@ func WardenMain(args []string) int {
 	return 1
 }
 
+var errNoLandlock = errors.New("the kernel has no Landlock, or it is switched off")
+
 // enter confines the thread and replaces the program. It returns only with an error.
 func enter(control *os.File) error {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -65,6 +67,9 @@ func enter(control *os.File) error {
 	case Bwrap:
 		// only scopes: rules for files would forbid mounting, and with it sandboxes inside this one
 	case Namespaces:
+		if version == 0 {
+			return errNoLandlock // read-only mounts alone leave named pipes open
+		}
 		if err := o.arrange(); err != nil {
 			return err
 		}
@@ -73,10 +78,10 @@ func enter(control *os.File) error {
 				return err
 			}
 		}
-		domain.files, domain.write = version > 0, o.writable()
+		domain.files, domain.write = true, o.writable()
 	case Landlock:
 		if version == 0 {
-			return errors.New("the kernel has no Landlock, or it is switched off")
+			return errNoLandlock
 		}
 		domain.files, domain.write = true, append(slices.Clone(o.Write), "/dev/shm")
 		domain.devices = deviceFiles

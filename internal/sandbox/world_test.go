@@ -157,7 +157,7 @@ func (w *world) command(argv []string) order {
 	} else {
 		argv = append([]string{w.binary, "attempt"}, argv...)
 	}
-	return order{Argv: argv, Dir: w.path("root"), Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + w.path("home"), "LC_ALL=C"}}
+	return order{Argv: argv, Dir: w.path("root"), Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + w.path("home"), "LC_ALL=C", atOnce}}
 }
 
 // outside runs an order as the user with nothing around it.
@@ -193,7 +193,7 @@ func (w *world) startVictim(t *testing.T) *victim {
 		v.cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	v.cmd.SysProcAttr.Setpgid = true
-	v.cmd.Dir, v.cmd.Env = w.path("out"), []string{"SECRET=" + victimSecret}
+	v.cmd.Dir, v.cmd.Env = w.path("out"), []string{"SECRET=" + victimSecret, atOnce}
 	var err error
 	if v.in, err = v.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -87,6 +88,8 @@ func (t *jobs) add(j *job) {
 	t.mu.Lock()
 	t.coming--
 	t.list = append(t.list, j)
+	// calls of one reply start side by side
+	slices.SortFunc(t.list, func(a, b *job) int { return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) })
 	t.mu.Unlock()
 	t.showAll()
 	t.wg.Go(func() { t.watch(j) })

@@ -13,11 +13,15 @@ import (
 	"sync"
 )
 
+// systemTemp is the temporary folder every Unix has, and every sandbox may write to.
+const systemTemp = "/tmp"
+
 // logs is the folder with the raw output of this session's commands.
 type logs struct {
-	temp string
-	pid  int
-	tag  string // tells the calls of several sessions of one process apart
+	temp     string
+	fallback string // where else; "" is nowhere
+	pid      int
+	tag      string // tells the calls of several sessions of one process apart
 
 	mu   sync.Mutex
 	dir  string   // as it is shown
@@ -29,7 +33,11 @@ type logs struct {
 func newLogs(temp string, pid int) *logs {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &logs{temp: temp, pid: pid, tag: hex.EncodeToString(b[:])}
+	l := &logs{temp: temp, pid: pid, tag: hex.EncodeToString(b[:])}
+	if runtime.GOOS != "windows" && temp != systemTemp {
+		l.fallback = systemTemp
+	}
+	return l
 }
 
 // logFile is one log: what it is called and how to get at it.
@@ -60,22 +68,44 @@ func (l *logs) file(name string) (logFile, error) {
 	return logFile{name, filepath.Join(l.dir, name), filepath.Join(l.via, name)}, nil
 }
 
-// open makes or finds the folder. Temporary folders are shared: the one above ours belongs to
-// whoever came first, and ours may be there from a process that had our number, ours or somebody
-// else's.
+// open makes or finds the folder, in the system's temporary folder where the one that was asked for
+// takes nothing. The error is about the one that was asked for.
 func (l *logs) open() error {
 	l.close()
-	var err error
-	for _, base := range []string{"jig-jobs", fmt.Sprintf("jig-jobs-%d", os.Getuid())} {
-		base = filepath.Join(l.temp, base)
-		if err = os.MkdirAll(l.temp, 0o700); err != nil {
-			return err
+	var first error
+	for _, temp := range []string{l.temp, l.fallback} {
+		if temp == "" {
+			continue
 		}
-		if e := os.Mkdir(base, 0o777); e == nil {
+		dir, held, err := openLogs(temp, l.pid)
+		if err == nil {
+			l.hold(dir, held)
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// openLogs makes or finds the folder in a temporary one. Those are shared: the one above ours belongs
+// to whoever came first, and ours may be there from a process that had our number, ours or somebody
+// else's.
+func openLogs(temp string, pid int) (dir string, held *os.File, err error) {
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return "", nil, err
+	}
+	for _, base := range []string{"jig-jobs", fmt.Sprintf("jig-jobs-%d", os.Getuid())} {
+		base = filepath.Join(temp, base)
+		switch err = os.Mkdir(base, 0o777); {
+		case err == nil:
 			_ = os.Chmod(base, 0o777|fs.ModeSticky)
+		case !errors.Is(err, fs.ErrExist):
+			continue
 		}
 		for i := range 100 {
-			dir := filepath.Join(base, fmt.Sprint(l.pid))
+			dir = filepath.Join(base, fmt.Sprint(pid))
 			if i > 0 {
 				dir = fmt.Sprintf("%s-%d", dir, i)
 			}
@@ -83,14 +113,12 @@ func (l *logs) open() error {
 			if err != nil && !errors.Is(err, fs.ErrExist) {
 				break
 			}
-			var held *os.File
 			if held, err = holdOwn(dir); err == nil {
-				l.hold(dir, held)
-				return nil
+				return dir, held, nil
 			}
 		}
 	}
-	return err
+	return "", nil, err
 }
 
 func (l *logs) hold(dir string, held *os.File) {
