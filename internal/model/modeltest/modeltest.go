@@ -1,6 +1,6 @@
 // Package modeltest is a scripted provider for tests: one loopback server that speaks the wire
-// formats of chat completions and of messages, streamed and whole, plays scripted replies with
-// scripted faults, and records every request.
+// formats of chat completions, of messages and of generateContent, streamed and whole, plays scripted
+// replies with scripted faults, and records every request.
 //
 // It is strict. What the published API reference refuses, it refuses, in the provider's own error
 // shape, so that a client which only works against itself does not pass. Every rule names where it
@@ -93,6 +93,7 @@ type Dialect string
 const (
 	Chat     Dialect = "chat"     // chat completions
 	Messages Dialect = "messages" // the messages API
+	Gemini   Dialect = "gemini"   // generateContent
 )
 
 // Request is one request as it came.
@@ -195,13 +196,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/messages")) || r.Header.Get("anthropic-version") != "" {
 		d = Messages
 	}
+	if bytes.HasSuffix([]byte(r.URL.Path), []byte("enerateContent")) {
+		d = Gemini
+	}
 	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body}
 	var p *problem
 	var fields object
 	s.mu.Lock()
-	if d == Chat {
+	switch d {
+	case Chat:
 		fields, p = s.checkChat(r, body)
-	} else {
+	case Gemini:
+		fields, p = s.checkGemini(r, body)
+	default:
 		fields, p = s.checkMessages(r, body)
 	}
 	var reply Reply
@@ -210,7 +217,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			p = &problem{status: 500, kind: "api_error", message: "modeltest: the script has no reply left"}
 		} else {
 			reply, s.script = s.script[0], s.script[1:]
-			s.remember(d, reply)
+			if d == Gemini {
+				s.geminiSign(fields, &reply)
+			} else {
+				s.remember(d, reply)
+			}
 		}
 	}
 	if p != nil {
@@ -251,7 +262,9 @@ func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
 		w.Header()[k] = v
 	}
 	if f.Body == "" {
-		refuse(w, d, &problem{status: f.Status, kind: "overloaded_error", message: "Overloaded"})
+		p := overload(d)
+		p.status = f.Status
+		refuse(w, d, p)
 		return
 	}
 	if w.Header().Get("Content-Type") == "" {
@@ -266,23 +279,33 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q obj
 	stream, _ := q["stream"].(bool)
 	if !stream || s.IgnoreStream {
 		w.Header().Set("Content-Type", "application/json")
-		if d == Chat {
+		switch d {
+		case Chat:
 			_, _ = w.Write(encode(reply.chatWhole(q)))
-		} else {
+		case Gemini:
+			_, _ = w.Write(encode(reply.geminiWhole(q)))
+		default:
 			_, _ = w.Write(encode(reply.messageWhole(q)))
 		}
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
-	events := reply.chatEvents(q)
-	if d == Messages {
+	var events [][]byte
+	switch d {
+	case Chat:
+		events = reply.chatEvents(q)
+	case Gemini:
+		events = reply.geminiEvents(q)
+	default:
 		events = reply.messageEvents(q)
 	}
 	f := reply.Fault
 	switch f.Kind {
 	case FaultOpen:
-		events = events[:len(events)-1]
+		if d != Gemini { // its streams have no end mark
+			events = events[:len(events)-1]
+		}
 	case "":
 	default:
 		events = events[:min(f.After, len(events))]
