@@ -37,7 +37,6 @@ func (m *Model) contents(r model.Request, g generation) []content {
 			out = append(out, content{role, parts})
 		}
 	}
-	ids := model.WireIDs(r.Messages)
 	calls := map[string]made{}
 	for _, x := range r.Messages {
 		if x.Role != msg.Assistant {
@@ -46,13 +45,7 @@ func (m *Model) contents(r model.Request, g generation) []content {
 			add("user", rest)
 			continue
 		}
-		for i, b := range x.Blocks.Calls() {
-			d := made{name: wireName(b.Name), at: i}
-			if x.Provider == m.provider && b.Given != "" { // a server that gives no ids may know none
-				d.id = ids[b.ID]
-			}
-			calls[b.ID] = d
-		}
+		m.number(x, calls)
 		add("model", said(x.Blocks, calls, x.Provider == m.provider && x.Model == r.Model))
 	}
 	if g.signs() {
@@ -61,6 +54,24 @@ func (m *Model) contents(r model.Request, g generation) []content {
 		}
 	}
 	return out
+}
+
+// number notes the calls of a message. A provider gets the ids back that it gave, unaltered beside a
+// signature; they need only differ within the turn, as results follow their calls at once. Ids of
+// other providers are left out: a server that gives none may know none.
+func (m *Model) number(x msg.Message, calls map[string]made) {
+	taken := map[string]bool{"": true}
+	for i, b := range x.Blocks.Calls() {
+		d := made{name: wireName(b.Name), at: i}
+		if x.Provider == m.provider {
+			d.id = b.Given
+		}
+		if d.id != "" && taken[d.id] {
+			d.id = b.ID
+		}
+		taken[d.id] = true
+		calls[b.ID] = d
+	}
 }
 
 // sign makes the first call of a turn of the model a signed one. It is done for the whole

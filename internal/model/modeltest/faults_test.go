@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"jig/internal/model"
-	"jig/internal/model/anthropic"
 	"jig/internal/model/modeltest"
 	"jig/internal/model/openai"
 	"jig/internal/msg"
@@ -102,8 +101,8 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 			"key":             {401, nil, `{"error":{"message":"Incorrect API key provided: ` + modeltest.Key + `"}}`, model.KindAuth, []string{"_API_KEY", "[secret]", "(401)"}},
 			"forbidden":       {403, nil, `{"error":{"message":"no access"}}`, model.KindAuth, []string{"no access"}},
 			"payment":         {402, nil, ``, model.KindQuota, []string{"billing"}},
-			"not found":       {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1/", "url"}},
-			"not found page":  {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1/", `a web page titled "502 Bad Gateway"`}},
+			"not found":       {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1", "url"}},
+			"not found page":  {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1", `a web page titled "502 Bad Gateway"`}},
 			"too large":       {413, nil, `{"error":{"type":"request_too_large","message":"too big"}}`, model.KindOverflow, []string{"too big"}},
 			"limit":           {429, http.Header{"Retry-After": {"7"}}, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, model.KindLimit, []string{"slow down", "wait"}},
 			"quota":           {429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, model.KindQuota, []string{"exceeded your current quota"}},
@@ -149,10 +148,8 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 			defer plain.Close()
 			u = strings.Replace(plain.URL, "http:", "https:", 1)
 		}
-		for _, m := range []model.Model{
-			open(t, openai.New(openai.Options{URL: u, Key: modeltest.Key})), open(t, anthropic.New(anthropic.Options{URL: u, Key: modeltest.Key})),
-		} {
-			_, err := ask(m, "m")
+		for _, cl := range clients() {
+			_, err := ask(open(t, cl.open(openai.Options{URL: u, Key: modeltest.Key})), "m")
 			kind, says := model.KindNetwork, "url"
 			if who == "no scheme" || who == "nonsense" {
 				kind, says = model.KindRequest, "base URL"
@@ -241,11 +238,7 @@ func TestRequestsGoThroughTheProxyWithExtraHeaders(t *testing.T) {
 		}))
 		at, _ := url.Parse(proxy.URL)
 		o := openai.Options{URL: "http://model.invalid", Key: modeltest.Key, Proxy: http.ProxyURL(at), Headers: map[string]string{"x-team": "blue", "user-agent": "mine"}}
-		m := open(t, openai.New(o))
-		if cl.wire == modeltest.Messages {
-			m = open(t, anthropic.New(o))
-		}
-		if _, err := ask(m, cl.model); err != nil {
+		if _, err := ask(open(t, cl.open(o)), cl.model); err != nil {
 			t.Errorf("%s: %v", cl.name, err)
 		}
 		proxy.Close()
@@ -257,10 +250,7 @@ func TestAKeyIsNotNeededOnTheOwnMachine(t *testing.T) {
 	for _, cl := range clients() {
 		s := modeltest.New(t, modeltest.Reply{Text: "ok"})
 		s.Keyless = true
-		m := open(t, openai.New(openai.Options{URL: s.URL}))
-		if cl.wire == modeltest.Messages {
-			m = open(t, anthropic.New(anthropic.Options{URL: s.URL}))
-		}
+		m := open(t, cl.open(openai.Options{URL: s.URL}))
 		if _, err := ask(m, cl.model); err != nil || s.Requests()[0].Header.Get("Authorization") != "" {
 			t.Errorf("%s: %v", cl.name, err)
 		}
