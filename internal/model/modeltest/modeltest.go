@@ -32,16 +32,19 @@ type Reply struct {
 	Text      string
 	Refusal   string // the words of a refusal, which also sets the stop reason
 	Calls     []Call
+	Phase     string // commentary or final_answer; responses dialect only
 	Usage     msg.Usage
 	Stop      string // in the dialect's own words; "" follows from the parts
 
 	Fault Fault
 	// Bytes cuts the stream into writes of so many bytes; 0 writes event by event.
 	Bytes int
-	// Style is how chat completions stream calls; "" is as the vendor does.
+	// Style is how chat completions stream calls, and responses their items; "" is as the vendor does.
 	Style Style
 	// Noise puts keep-alives, comments and unknown events between the events.
 	Noise bool
+
+	number int // how many replies there have been, for the ids of the responses dialect
 }
 
 // Call is a scripted tool call. Args is sent as it is, so it may be malformed.
@@ -61,6 +64,10 @@ const (
 	NoID     Style = "no-id"     // ids are left out
 	Named    Style = "named"     // every fragment repeats id and name
 	Object   Style = "object"    // the arguments are an object and not a string
+
+	Fleeting Style = "fleeting" // responses: an item has another id in every event
+	Sparse   Style = "sparse"   // responses: nothing but the last event has the items
+	Marked   Style = "marked"   // responses: [DONE] is the last line, as openresponses.org asks
 )
 
 // Fault is what goes wrong with a reply.
@@ -70,7 +77,7 @@ type Fault struct {
 
 	Status int // for FaultStatus
 	Header http.Header
-	Body   string // for FaultStatus and FaultError; "" is the dialect's own overload error
+	Body   string // for FaultStatus, FaultError and FaultFailed; "" is the dialect's own overload error
 }
 
 // FaultKind is a kind of failure.
@@ -83,6 +90,7 @@ const (
 	FaultCut    FaultKind = "cut"    // the connection is torn down
 	FaultEnd    FaultKind = "end"    // the stream ends as if nothing was missing
 	FaultSilent FaultKind = "silent" // nothing more comes until the client gives up
+	FaultFailed FaultKind = "failed" // responses: the reply fails, which is an event of its own
 	FaultOpen   FaultKind = "open"   // the whole reply comes, but not the dialect's end mark
 )
 
@@ -91,9 +99,10 @@ type Dialect string
 
 // The dialects.
 const (
-	Chat     Dialect = "chat"     // chat completions
-	Messages Dialect = "messages" // the messages API
-	Gemini   Dialect = "gemini"   // generateContent
+	Chat      Dialect = "chat"      // chat completions
+	Messages  Dialect = "messages"  // the messages API
+	Responses Dialect = "responses" // the responses API
+	Gemini    Dialect = "gemini"    // generateContent
 )
 
 // Request is one request as it came.
@@ -123,12 +132,19 @@ type Server struct {
 	Keyless bool
 	// IgnoreStream answers whole although a stream was asked for.
 	IgnoreStream bool
+	// Unverified writes no summaries of reasoning:
+	// https://help.openai.com/en/articles/10910291-api-organization-verification
+	Unverified bool
+	// Forgetful cannot read its own encrypted reasoning any more:
+	// https://github.com/openai/codex/issues/8128
+	Forgetful bool
 
 	mu       sync.Mutex
 	script   []Reply
 	requests []Request
 	thoughts map[string]string // signature or redacted data → the text it was given with
 	reasoned map[string]bool   // ids of calls that came with reasoning_content
+	said     spoken            // over the responses API
 	close    chan struct{}
 }
 
@@ -199,6 +215,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if bytes.HasSuffix([]byte(r.URL.Path), []byte("enerateContent")) {
 		d = Gemini
 	}
+	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/responses")) {
+		d = Responses
+	}
 	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body}
 	var p *problem
 	var fields object
@@ -208,6 +227,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		fields, p = s.checkChat(r, body)
 	case Gemini:
 		fields, p = s.checkGemini(r, body)
+	case Responses:
+		fields, p = s.checkResponses(r, body)
 	default:
 		fields, p = s.checkMessages(r, body)
 	}
@@ -217,9 +238,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			p = &problem{status: 500, kind: "api_error", message: "modeltest: the script has no reply left"}
 		} else {
 			reply, s.script = s.script[0], s.script[1:]
-			if d == Gemini {
+			switch d {
+			case Gemini:
 				s.geminiSign(fields, &reply)
-			} else {
+			case Responses:
+				s.said.give(&reply)
+			default:
 				s.remember(d, reply)
 			}
 		}
@@ -284,6 +308,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q obj
 			_, _ = w.Write(encode(reply.chatWhole(q)))
 		case Gemini:
 			_, _ = w.Write(encode(reply.geminiWhole(q)))
+		case Responses:
+			_, _ = w.Write(encode(reply.responsesWhole(q)))
 		default:
 			_, _ = w.Write(encode(reply.messageWhole(q)))
 		}
@@ -297,20 +323,25 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q obj
 		events = reply.chatEvents(q)
 	case Gemini:
 		events = reply.geminiEvents(q)
+	case Responses:
+		events = reply.responsesEvents(q)
 	default:
 		events = reply.messageEvents(q)
 	}
 	f := reply.Fault
 	switch f.Kind {
 	case FaultOpen:
-		if d != Gemini { // its streams have no end mark
+		if d != Gemini && (d != Responses || reply.Style == Marked) { // the others have no end mark
 			events = events[:len(events)-1]
 		}
 	case "":
 	default:
 		events = events[:min(f.After, len(events))]
 	}
-	if f.Kind == FaultError {
+	switch {
+	case d == Responses && (f.Kind == FaultFailed || f.Kind == FaultError && f.Body == ""):
+		events = append(events, reply.responsesFault(q, len(events)))
+	case f.Kind == FaultError:
 		events = append(events, errorEvent(d, f.Body))
 	}
 	out := []byte{}

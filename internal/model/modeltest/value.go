@@ -114,7 +114,7 @@ func errorEvent(d Dialect, body string) []byte {
 	if body == "" {
 		data = encode(p.body(d))
 	}
-	if d == Messages {
+	if d == Messages || d == Responses {
 		return []byte("event: error\ndata: " + string(data) + "\n\n")
 	}
 	return []byte("data: " + string(data) + "\n\n")

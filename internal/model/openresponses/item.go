@@ -266,10 +266,10 @@ func (a *answer) thought(ev event) {
 	}
 }
 
-// head is what has to go back with an item for its reasoning to be accepted; nil when it has no id,
-// or never came to its end.
+// head is what has to go back with an item for its reasoning to be accepted; nil when the item never
+// came to its end.
 func (it *item) head(refusal bool) []byte {
-	if it.id == "" || !it.done {
+	if !it.done {
 		return nil
 	}
 	h := head{Type: it.kind, ID: it.id, Status: it.status, Phase: it.phase}

@@ -154,19 +154,27 @@ func (m *Model) input(r model.Request, w without) []any {
 	return out
 }
 
-// complete says whether all reasoning of a reply can be sent back: it holds its thoughts encrypted
-// or open. Without them there is only the id of something that the provider has not kept.
+// complete says whether a reply can be sent back as it came: all its items came to their end, and
+// its reasoning holds its thoughts, encrypted or open. Without them there is only the id of something
+// that the provider has not kept.
 func complete(blocks msg.Blocks) bool {
 	for _, b := range blocks {
-		if t, ok := b.(msg.Reasoning); ok {
-			var item struct {
-				Type      string            `json:"type"`
-				Encrypted string            `json:"encrypted_content"`
-				Content   []json.RawMessage `json:"content"`
-			}
-			if json.Unmarshal(t.Raw, &item) != nil || item.Type != "reasoning" || item.Encrypted == "" && len(item.Content) == 0 {
-				return false
-			}
+		var raw []byte
+		var item struct {
+			Type      string            `json:"type"`
+			Encrypted string            `json:"encrypted_content"`
+			Content   []json.RawMessage `json:"content"`
+		}
+		switch b := b.(type) {
+		case msg.Reasoning:
+			raw = b.Raw
+		case msg.Text:
+			raw = b.Raw
+		case msg.Call:
+			raw = b.Raw
+		}
+		if json.Unmarshal(raw, &item) != nil || item.Type == "reasoning" && item.Encrypted == "" && len(item.Content) == 0 {
+			return false
 		}
 	}
 	return true
