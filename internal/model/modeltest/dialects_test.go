@@ -17,6 +17,7 @@ import (
 	"jig/internal/model/gemini"
 	"jig/internal/model/modeltest"
 	"jig/internal/model/openai"
+	"jig/internal/model/openresponses"
 	"jig/internal/msg"
 )
 
@@ -51,6 +52,7 @@ func clients() []client {
 		{"openai", modeltest.Chat, "gpt-4o", "length", func(o openai.Options) closer { return openai.New(o) }},
 		{"anthropic", modeltest.Messages, "claude-haiku-4-5", "max_tokens", func(o openai.Options) closer { return anthropic.New(o) }},
 		{"gemini", modeltest.Gemini, "gemini-3-flash-preview", "MAX_TOKENS", func(o openai.Options) closer { return gemini.New(o) }},
+		{"openresponses", modeltest.Responses, "gpt-5.2", "max_output_tokens", func(o openai.Options) closer { return openresponses.New(o) }},
 	}
 }
 
@@ -111,11 +113,12 @@ func TestDialectsReadTheSameScriptAlike(t *testing.T) {
 		"end missing": {modeltest.Reply{Text: "done", Fault: modeltest.Fault{Kind: modeltest.FaultOpen}}, model.Reply{Blocks: msg.Blocks{msg.Text{Text: "done"}}, Stop: model.StopEnd}},
 	} {
 		for _, cl := range clients() {
+			want := c.want
 			if cl.wire == modeltest.Gemini {
 				if name == "malformed" { // its arguments are an object and not the model's words
 					continue
 				}
-				c.want.Usage.CacheWrite = 0 // it does not say
+				want.Usage.CacheWrite = 0 // it does not say
 			}
 			for _, bytes := range []int{0, 1, 7} {
 				for _, noise := range []bool{false, true} {
@@ -132,7 +135,7 @@ func TestDialectsReadTheSameScriptAlike(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if d := cmp.Diff(c.want, plain(got)); d != "" {
+						if d := cmp.Diff(want, plain(got)); d != "" {
 							t.Error(d)
 						}
 						names := ""
@@ -214,8 +217,8 @@ func TestAConversationWithEverythingOddInItIsAccepted(t *testing.T) {
 			if name == "reasons" && cl.wire == modeltest.Chat {
 				r.Model = "o3"
 			}
-			if name == "reasons" && cl.wire == modeltest.Chat {
-				r.Temperature = nil
+			if name == "plain" && cl.wire == modeltest.Responses {
+				r.Reasoning = "none" // such a model takes no temperature while it reasons
 			}
 			if _, err := cl.make(t, s).Stream(context.Background(), r, nil); err != nil {
 				t.Errorf("%s, %s: %v", cl.name, name, err)
@@ -288,6 +291,14 @@ func TestReasoningComesBackByteForByteAndTheServerAcceptsIt(t *testing.T) {
 				`"thoughtSignature":"` + signed("1:think more") + `"`, `{"text":"Half way."},{"text":"","thoughtSignature":"` + signed("2:hm") + `"}`,
 			}
 		}
+		if cl.wire == modeltest.Responses {
+			sealed := func(s string) string { return base64.StdEncoding.EncodeToString([]byte("sealed:" + s)) }
+			want = []string{
+				`{"encrypted_content":"` + sealed("think 😀 <&>") + `","id":"rs_1a","summary":[{"text":"think 😀 <&>","type":"summary_text"}],"type":"reasoning"},{"type":"message","id":"msg_1",`,
+				`{"encrypted_content":"ENCRYPTED+/=","id":"rs_2b","summary":[],"type":"reasoning"},{"type":"function_call","id":"fc_2_0",`,
+				`{"encrypted_content":"AGAIN","id":"rs_5b","summary":[],"type":"reasoning"},{"type":"message","id":"msg_5",`,
+			}
+		}
 		for _, w := range want {
 			if !strings.Contains(last, w) {
 				t.Errorf("%s: %s is not in %s", cl.name, w, last)
@@ -317,7 +328,7 @@ func TestReasoningNeverGoesToAnotherModelOrProvider(t *testing.T) {
 			if _, err := cl.make(t, s).Stream(context.Background(), q, nil); err != nil {
 				t.Errorf("%s, other %s: %v", cl.name, name, err)
 			}
-			if body := string(s.Requests()[0].Body); strings.Contains(body, "think ") || strings.Contains(body, "ENCRYPTED") || strings.Contains(body, "c2lnbmVk") {
+			if body := string(s.Requests()[0].Body); strings.Contains(body, "think ") || strings.Contains(body, "ENCRYPTED") || strings.Contains(body, "c2lnbmVk") || strings.Contains(body, "c2VhbGVk") {
 				t.Errorf("%s, other %s: %s", cl.name, name, body)
 			}
 		}

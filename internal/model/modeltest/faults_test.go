@@ -75,8 +75,11 @@ func TestACutAfterTheFinishReasonLosesNothing(t *testing.T) {
 	for _, cl := range clients() {
 		// The last event is the end mark; all before it have come.
 		n := 5
-		if cl.wire == modeltest.Messages {
+		switch cl.wire {
+		case modeltest.Messages:
 			n = 6
+		case modeltest.Responses:
+			n = 9
 		}
 		s := modeltest.New(t, modeltest.Reply{Text: "ok", Fault: modeltest.Fault{Kind: modeltest.FaultCut, After: n}})
 		if got, err := ask(cl.make(t, s), cl.model); err != nil || got.Stop != model.StopEnd || got.Blocks.Text() != "ok" {
