@@ -87,6 +87,8 @@ type Error struct {
 	After  time.Duration // how long the provider asks to wait, 0 when it does not say
 	Text   string        // one line
 	Cause  error         // may be nil
+	// Final says that sending the request again is no use, although its kind alone would not.
+	Final bool
 }
 
 func (e *Error) Error() string { return e.Text }

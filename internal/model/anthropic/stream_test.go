@@ -79,7 +79,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		events []string
 		kind   model.Kind
 	}{
-		"stop":    {[]string{start, text, end}, model.KindProtocol},
+		"stop":    {[]string{start, text, end}, model.KindNetwork},
 		"end":     {[]string{start, text}, model.KindNetwork},
 		"garbage": {[]string{start, text, `{"type":`}, model.KindProtocol},
 		"error":   {[]string{start, text, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`}, model.KindLimit},

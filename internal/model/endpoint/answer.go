@@ -31,8 +31,9 @@ type Answer interface {
 	Whole(body []byte) error
 	// Ended is whether the provider has said why the reply ended.
 	Ended() bool
-	// Excess is Size's.
+	// Excess and Kept are Size's.
 	Excess() string
+	Kept() int
 }
 
 // ErrNoReply says that an answer is not a reply of the dialect.
@@ -63,6 +64,9 @@ func (s *Size) Part() bool {
 	return s.parts <= maxParts
 }
 
+// Kept is how much is kept so far. It only grows.
+func (s *Size) Kept() int { return s.bytes + s.parts }
+
 // Excess names the limit that was passed, "" when none was.
 func (s *Size) Excess() string {
 	switch {
@@ -77,7 +81,9 @@ func (s *Size) Excess() string {
 // Ask sends body and gives what comes back to a, streamed or whole, up to its end. An error is
 // ctx's own when ctx ended, else a *model.Error; a then holds what had come.
 func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
-	res, err := c.post(ctx, body)
+	ctx, s := c.listen(ctx)
+	defer s.stop()
+	res, err := c.post(ctx, body, s)
 	if err != nil {
 		return err
 	}
@@ -87,7 +93,7 @@ func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 	case err != nil:
 		return err
 	case stream:
-		return c.stream(ctx, res, in, a)
+		return c.stream(ctx, res, in, a, s)
 	}
 	return c.whole(ctx, res, in, a)
 }
@@ -116,14 +122,14 @@ func (c *Client) begin(ctx context.Context, res *http.Response) (body io.Reader,
 }
 
 // stream reads event after event until the dialect's end mark, or the stream's end.
-func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a Answer) error {
+func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a Answer, s *silence) error {
 	events := sse.NewReader(in)
 	for seen := false; ; seen = true {
 		data, err := events.Next()
 		switch {
 		case errors.Is(err, io.EOF) && !seen:
 			return c.notReply(res, nil)
-		case err != nil && a.Ended() && ctx.Err() == nil:
+		case err != nil && a.Ended() && (ctx.Err() == nil || gaveUp(ctx) != nil):
 			return nil // the reply was whole; only the stream's own end is missing
 		case errors.Is(err, sse.ErrTooLong):
 			return c.Errorf(model.KindProtocol, "%s: %v; try again or use another model", c.Host(), err)
@@ -139,9 +145,13 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		case err != nil:
 			return err
 		case last && !a.Ended():
-			return c.Errorf(model.KindProtocol, "%s ended its stream without saying why the reply ended; try again", c.Host())
+			return c.Errorf(model.KindNetwork, "%s ended its stream without saying why the reply ended; try again", c.Host())
 		case last:
 			return nil
+		}
+		s.event(data, a.Kept())
+		if a.Ended() {
+			s.whole()
 		}
 	}
 }

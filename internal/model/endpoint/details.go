@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -14,18 +13,15 @@ type details struct {
 	Final  bool          // waiting is no use
 }
 
-// waitTold finds the wait in a message, for the errors that have lost their details on the way.
-var waitTold = regexp.MustCompile(`retry in ([0-9][0-9.hms]*s)\b`)
-
 // detailed reads the details. One status and one wording stand for a limit that passes in a minute
 // and for one that does not, and only the details tell which: a quota of a day is as final as one
 // that is 0, although a short wait is told with both.
 // https://ai.google.dev/gemini-api/docs/rate-limits
 func detailed(status, message string, list any) details {
 	var d details
-	told, _ := list.([]any)
+	all, _ := list.([]any)
 	limits := 0
-	for _, x := range told {
+	for _, x := range all {
 		o, _ := x.(map[string]any)
 		kind := text(o["@type"])
 		switch {
@@ -45,8 +41,8 @@ func detailed(status, message string, list any) details {
 	if status != "RESOURCE_EXHAUSTED" {
 		return d
 	}
-	if m := waitTold.FindStringSubmatch(message); m != nil && d.After == 0 {
-		d.After = wait(m[1])
+	if d.After == 0 { // the details have been lost on the way
+		d.After = told(message)
 	}
 	m := strings.ToLower(message)
 	if strings.Contains(m, "limit: 0") || strings.Contains(m, "credits are depleted") || strings.Contains(m, "spending cap") ||

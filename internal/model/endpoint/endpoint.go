@@ -32,6 +32,11 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Transport replaces the built-in one; Proxy is then its own affair.
 	Transport http.RoundTripper
+	// Silence is how long an answer may send nothing before it is given up; 0 is 5 minutes, less than 0
+	// for ever. It may take twice as long to begin, and send nothing but keep-alives four times as long.
+	Silence time.Duration
+	// Haste divides every wait, and nothing that is said of it, so that tests need not wait; 0 is 1.
+	Haste int
 }
 
 // Vendor is what a dialect knows of its own service.
@@ -52,16 +57,20 @@ type Client struct {
 	secrets []string
 	http    *http.Client
 	own     *http.Transport
+	silence time.Duration
+	divide  time.Duration
 }
 
-// connectTimeout bounds reaching the server; the answer may take as long as it likes, because a
-// local model can need minutes to read a long conversation.
+// connectTimeout bounds reaching the server, which answers at once or not at all.
 const connectTimeout = 20 * time.Second
 
 // New makes a client. auth are the dialect's headers, the key among them. A base URL that cannot
 // be used is reported by Ask, so that building a model cannot fail.
 func New(v Vendor, o Options, auth map[string]string) *Client {
-	c := &Client{vendor: v, headers: map[string]string{}}
+	c := &Client{vendor: v, headers: map[string]string{}, silence: o.Silence, divide: time.Duration(max(1, o.Haste))}
+	if c.silence == 0 {
+		c.silence = defaultSilence
+	}
 	for k, s := range auth {
 		c.headers[http.CanonicalHeaderKey(k)] = s
 	}
@@ -141,21 +150,21 @@ func join(base, version, path string) (*url.URL, error) {
 	return u, nil
 }
 
-// post sends body and returns the answer when its status is 200; the caller closes its body.
+// post sends data and returns the answer when its status is 200; the caller closes its body.
 // Every other outcome is an error: ctx's own when ctx ended, else a *model.Error.
-func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Response, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(data))
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("User-Agent", "jig")
-	for k, s := range c.headers {
-		req.Header.Set(k, s)
+	for k, v := range c.headers {
+		req.Header.Set(k, v)
 	}
 	if h, ok := c.headers["Host"]; ok {
 		req.Host = h
@@ -164,12 +173,13 @@ func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) 
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
+	res.Body = body{res.Body, s}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && gaveUp(ctx) == nil {
 		return nil, ctx.Err()
 	}
 	return nil, c.refused(res, text)

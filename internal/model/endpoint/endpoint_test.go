@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"jig/internal/model"
@@ -58,24 +57,6 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 func TestSpacesAroundABaseURLDoNotMatter(t *testing.T) {
 	if u, err := join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
 		t.Errorf("%v %v", u, err)
-	}
-}
-
-func TestHowLongToWaitIsReadInEveryForm(t *testing.T) {
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		header, value string
-		want          time.Duration
-	}{
-		{"Retry-After", "3", 3 * time.Second}, {"Retry-After", "0.5", 500 * time.Millisecond}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond},
-		{"Retry-After", "Mon, 30 Nov 2026 12:01:00 GMT", time.Minute}, {"Retry-After", "Mon, 30 Nov 2026 11:00:00 GMT", 0},
-		{"Retry-After", "-5", 0}, {"Retry-After", "soon", 0}, {"Retry-After", "1e300", 1e6 * time.Second}, {"Retry-After", "NaN", 0}, {"X-Other", "3", 0},
-	} {
-		h := http.Header{}
-		h.Set(c.header, c.value)
-		if got := retryAfter(h, now); got != c.want {
-			t.Errorf("%s: %s is %v, want %v", c.header, c.value, got, c.want)
-		}
 	}
 }
 

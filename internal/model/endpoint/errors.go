@@ -27,11 +27,17 @@ func (c *Client) Errorf(k model.Kind, format string, a ...any) *model.Error {
 // broken is the error for a connection that could not be made or broke off. When ctx has ended
 // that is the reason, whatever the transport says.
 func (c *Client) broken(ctx context.Context, err error) error {
+	if s := gaveUp(ctx); s != nil {
+		e := c.Errorf(model.KindNetwork, "%s %s and was given up; try again, or let it take longer with the provider's idle_timeout", c.url.Host, s)
+		e.Cause = s
+		return e
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := c.Errorf(model.KindNetwork, "%s", c.brokenText(err))
-	e.Cause = err
+	text, final := c.brokenText(err)
+	e := c.Errorf(model.KindNetwork, "%s", text)
+	e.Cause, e.Final = err, final
 	var layer *url.Error
 	if errors.As(err, &layer) {
 		e.Cause = layer.Err // without the whole address, which may hold a secret
@@ -39,7 +45,8 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	return e
 }
 
-func (c *Client) brokenText(err error) string {
+// brokenText says what broke, and whether it will break again: a certificate is as wrong tomorrow.
+func (c *Client) brokenText(err error) (text string, final bool) {
 	where := c.url.Host
 	var dns *net.DNSError
 	var op *net.OpError
@@ -49,19 +56,19 @@ func (c *Client) brokenText(err error) string {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &dns):
-		return fmt.Sprintf("the host name %s cannot be resolved; check the provider's url and the network", dns.Name)
+		return fmt.Sprintf("the host name %s cannot be resolved; check the provider's url and the network", dns.Name), false
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
-		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err))
+		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err)), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return fmt.Sprintf("%s does not speak TLS; does the provider's url need http:// instead of https://?", where)
+		return fmt.Sprintf("%s does not speak TLS; does the provider's url need http:// instead of https://?", where), true
 	case errors.As(err, &op) && op.Op == "proxyconnect":
-		return fmt.Sprintf("no connection to the proxy on the way to %s: %v; check the proxy settings", where, innermost(err))
+		return fmt.Sprintf("no connection to the proxy on the way to %s: %v; check the proxy settings", where, innermost(err)), false
 	case errors.As(err, &op) && op.Op == "dial":
-		return fmt.Sprintf("no connection to %s: %v; is the server running and the provider's url right?", where, innermost(err))
+		return fmt.Sprintf("no connection to %s: %v; is the server running and the provider's url right?", where, innermost(err)), false
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s broke off its answer; try again", where)
+		return fmt.Sprintf("%s broke off its answer; try again", where), false
 	}
-	return fmt.Sprintf("the connection to %s failed: %v; try again", where, innermost(err))
+	return fmt.Sprintf("the connection to %s failed: %v; try again", where, innermost(err)), false
 }
 
 // innermost leaves out the layers that repeat the method and the URL, which may hold a secret.
@@ -159,16 +166,18 @@ func (c *Client) refused(res *http.Response, body []byte) *model.Error {
 		p.Message = plain(body)
 	}
 	e := c.complained(res.StatusCode, p)
-	e.After = max(p.After, retryAfter(res.Header, time.Now()))
+	if d := retryAfter(res.Header, time.Now()); d > 0 { // goes before what the message says
+		e.After = max(p.After, d)
+	}
+	// The vendors' own clients heed it, too: it comes where the status alone would say otherwise.
+	e.Final = strings.EqualFold(res.Header.Get("X-Should-Retry"), "false")
 	return e
 }
 
 // Told is the error that a provider told of inside an answer which had begun well.
 func (c *Client) Told(data []byte) *model.Error {
 	p, _ := complain(data)
-	e := c.complained(0, p)
-	e.After = p.After
-	return e
+	return c.complained(0, p)
 }
 
 // complained sorts a provider's complaint and puts it into a sentence. status is 0 when it came
@@ -212,6 +221,9 @@ func (c *Client) complained(status int, p complaint) *model.Error {
 	}
 	e := c.Errorf(kind, "%s", line)
 	e.Status = status
+	if e.After = p.After; e.After == 0 && (kind == model.KindLimit || kind == model.KindServer) {
+		e.After = told(p.Message)
+	}
 	return e
 }
 
@@ -245,7 +257,7 @@ func kindOf(status int, p complaint) model.Kind {
 		return model.KindLimit
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key", "api_key_invalid"):
 		return model.KindAuth
-	case status >= 500, status == http.StatusRequestTimeout, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
 		return model.KindServer
 	}
 	return model.KindRequest
@@ -271,24 +283,10 @@ func (c *Client) notReply(res *http.Response, body []byte) *model.Error {
 	if p, ok := complain(body); ok {
 		return c.complained(0, p)
 	}
-	said := plain(body)
+	kind, said := model.KindProtocol, plain(body)
 	if strings.TrimSpace(said) == "" {
-		said = "an empty body"
+		kind, said = model.KindNetwork, "an empty body" // as good as broken off
 	}
-	return c.Errorf(model.KindProtocol, "%s answered with %s, not with a model's reply: %s; check the provider's url",
+	return c.Errorf(kind, "%s answered with %s, not with a model's reply: %s; check the provider's url",
 		c.place(), first(res.Header.Get("Content-Type"), "no content type"), said)
-}
-
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return time.Duration(min(ms, 1e9) * float64(time.Millisecond))
-	}
-	s := h.Get("Retry-After")
-	if secs, err := strconv.ParseFloat(s, 64); err == nil && secs > 0 {
-		return time.Duration(min(secs, 1e6) * float64(time.Second))
-	}
-	if at, err := http.ParseTime(s); err == nil && at.After(now) {
-		return at.Sub(now)
-	}
-	return 0
 }

@@ -131,7 +131,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		events []string
 		kind   model.Kind
 	}{
-		"done":      {[]string{delta(`{"content":"a"}`), done}, model.KindProtocol},
+		"done":      {[]string{delta(`{"content":"a"}`), done}, model.KindNetwork},
 		"end":       {[]string{delta(`{"content":"a"}`)}, model.KindNetwork},
 		"error end": {[]string{delta(`{"content":"a"}`), `{"choices":[{"delta":{},"finish_reason":"error"}]}`}, model.KindServer},
 		"garbage":   {[]string{delta(`{"content":"a"}`), `{"choices":[{"delta":`}, model.KindProtocol},
