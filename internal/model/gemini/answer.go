@@ -105,8 +105,10 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 
 // Whole reads a reply in one piece, or the list of pieces that is sent where no events are.
 func (a *answer) Whole(body []byte) error {
-	list := []json.RawMessage{body}
-	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) && json.Unmarshal(body, &list) != nil {
+	var list []json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		list = append(list, body)
+	} else if json.Unmarshal(body, &list) != nil {
 		return endpoint.ErrNoReply
 	}
 	some := false
