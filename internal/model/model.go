@@ -52,6 +52,8 @@ type Reply struct {
 	Blocks msg.Blocks // Call blocks have Given, Name and Args; their ID is the session's to give
 	Usage  msg.Usage  // zero when the provider reported none
 	Stop   Stop
+	// CutBy names what lowered the output limit that cut the reply, "" when it was the model's own.
+	CutBy string
 }
 
 // Stop says why a reply ended.
