@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"jig/internal/model"
+	"jig/internal/model/retry"
 	"jig/internal/proto"
 	"jig/internal/tool"
 )
@@ -39,6 +40,7 @@ type Turn struct {
 	Send   Send
 	Tools  Table
 	Limits Limits
+	Retry  retry.Policy
 }
 
 // Send is what every request of a turn says besides the conversation.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -82,7 +81,7 @@ func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Sto
 	r := model.Request{Model: s.Model, System: s.System, Tools: l.turn.Tools.Tools(), Messages: st.Messages,
 		MaxOutput: s.MaxOutput, Reasoning: s.Reasoning, Temperature: s.Temperature, TopP: s.TopP}
 	w := &writing{show: func(v proto.Writing) { l.desk.Show(proto.KeyReply, v) }}
-	reply, err := l.turn.Model.Stream(ctx, r, w.tell)
+	reply, err := l.patient().Stream(ctx, r, w.tell)
 	defer l.desk.Show(proto.KeyReply, nil)
 	if err != nil || ctx.Err() != nil {
 		return nil, "", l.broke(ctx, reply, err)
@@ -137,10 +136,7 @@ func (l *loop) said(reply model.Reply, made int) proto.Said {
 func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.Ended {
 	if ctx.Err() == nil {
 		end := l.failed(oneLine(err))
-		var e *model.Error
-		if errors.As(err, &e) && e.Kind == model.KindLimit {
-			end.Limited, end.After = true, e.After
-		}
+		end.Limited, end.After = limits(err)
 		return &end
 	}
 	if text := reply.Blocks.Text(); text != "" {

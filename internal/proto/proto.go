@@ -118,7 +118,7 @@ const (
 	KeyReply   = "reply"   // Writing: the reply that is coming
 	KeyCall    = "call/"   // + call id; tool.Card: a call's progress
 	KeyJobs    = "jobs"    // []Job: what runs beside the turns, oldest first
-	KeyWaiting = "waiting" // Waiting: what a run waits for that has nothing else to do
+	KeyWaiting = "waiting" // Waiting: what a session waits for that has nothing else to do
 )
 
 // Job is something that runs beside the turns.
@@ -131,10 +131,22 @@ type Job struct {
 	Start time.Time `json:"start"`
 }
 
-// Waiting is a run that only waits for its jobs.
+// Waiting is a session that only waits: for its jobs, or until a request is made again.
 type Waiting struct {
-	Jobs  []Job     `json:"jobs"`
+	Jobs  []Job     `json:"jobs,omitempty"`
 	Since time.Time `json:"since"`
+	Retry *Retry    `json:"retry,omitempty"`
+}
+
+// Retry is a request that failed and will be made again.
+type Retry struct {
+	Provider string    `json:"provider"`
+	Kind     string    `json:"kind"` // what failed: limit, server or network
+	Why      string    `json:"why"`  // one line for a person
+	Until    time.Time `json:"until"`
+	Seconds  float64   `json:"seconds"`         // until then, when it was shown
+	Try      int       `json:"try,omitempty"`   // the try that comes, from 2; 0 when the turn has ended and a new one comes
+	Tries    int       `json:"tries,omitempty"` // how many there are at most; 0 is no bound
 }
 
 // Writing is a reply so far.
