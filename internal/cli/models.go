@@ -12,6 +12,7 @@ import (
 	"jig/internal/model"
 	"jig/internal/model/anthropic"
 	"jig/internal/model/endpoint"
+	"jig/internal/model/gemini"
 	"jig/internal/model/openai"
 	"jig/internal/model/openresponses"
 	"jig/internal/model/replay"
@@ -29,6 +30,7 @@ var dialects = map[string]func(r config.Resolved) (model.Model, error){
 	"openresponses": func(r config.Resolved) (model.Model, error) {
 		return openresponses.New(endpointOptions(r)), nil
 	},
+	"gemini": func(r config.Resolved) (model.Model, error) { return gemini.New(endpointOptions(r)), nil },
 	"replay": openReplay,
 }
 
@@ -36,7 +38,7 @@ var dialects = map[string]func(r config.Resolved) (model.Model, error){
 func openModel(r config.Resolved) (model.Model, error) {
 	open := dialects[r.Provider.Type]
 	if open == nil {
-		return nil, fmt.Errorf("provider %q: the %s dialect is not in this build (use openai, openresponses, anthropic or replay)", r.ProviderName, r.Provider.Type)
+		return nil, fmt.Errorf("provider %q: the %s dialect is not in this build", r.ProviderName, r.Provider.Type)
 	}
 	if r.Key == "" && r.Provider.URL == "" && len(r.KeyNames) > 0 {
 		return nil, fmt.Errorf("no API key for provider %q: set %s, or providers.%s.key in a config file", r.ProviderName, strings.Join(r.KeyNames, " or "), r.ProviderName)
