@@ -97,13 +97,21 @@ func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Sto
 	}
 	switch reply.Stop {
 	case model.StopLength:
-		end := l.failed("the model's answer was cut at its output limit; ask for a shorter one")
+		end := l.failed(cutText(reply.CutBy))
 		return nil, "", &end
 	case model.StopRefusal:
 		end := l.failed("the model declined to answer" + quoted(reply.Blocks.Text()))
 		return nil, "", &end
 	}
 	return nil, "", nil
+}
+
+// cutText says why an answer is not whole, and what to do.
+func cutText(by string) string {
+	if by != "" {
+		return "the model's answer was cut where " + by + " was used up; raise it or ask for a shorter answer"
+	}
+	return "the model's answer was cut at its output limit; ask for a shorter one"
 }
 
 func quoted(s string) string {

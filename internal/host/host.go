@@ -26,6 +26,9 @@ type Setup struct {
 	Alone bool
 	// MaxWait bounds that wait; 0 is no bound.
 	MaxWait time.Duration
+	// Cost says what was spent since the session was opened; the turn's part and what was spent before
+	// are added here. nil, or nil as its answer, says nothing.
+	Cost func() *proto.Cost
 }
 
 // Place is where a session's tools act, with what they leave running there. It lives as long as the

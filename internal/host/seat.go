@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"jig/internal/agent"
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -24,10 +25,12 @@ type seat struct {
 	mu    sync.Mutex
 	jobs  []proto.Job // what runs beside the turns, oldest first
 	ended bool        // the next turn was ended before it began
+
+	before money.Amount // what was spent before the session was opened
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
-	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox()}
+	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost.Session}
 }
 
 func (s *seat) submit(c proto.Submit) {
@@ -79,10 +82,25 @@ func (s *seat) serve(ctx context.Context) {
 			limit.start(end.After)
 		}
 		s.hold(end.Why == proto.Interrupted || limited)
-		if s.line.Say(end) != nil {
+		if s.line.Say(append(s.cost(), end)...) != nil {
 			return
 		}
 	}
+}
+
+// cost is what there is to say at a turn's end of what was spent. What a child spent after the turn
+// that started it counts for the next one.
+func (s *seat) cost() []proto.Fact {
+	if s.setup.Cost == nil {
+		return nil
+	}
+	c := s.setup.Cost()
+	if c == nil {
+		return nil
+	}
+	c.Session = s.before.Plus(c.Session)
+	c.Turn = c.Session - s.line.State().Cost.Session
+	return []proto.Fact{*c}
 }
 
 func (s *seat) turn(ctx context.Context) proto.Ended {

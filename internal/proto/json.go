@@ -48,6 +48,8 @@ func Decode(data []byte) (uint64, Fact, error) {
 		f, err = read[Answered](data)
 	case "closed":
 		f, err = read[Closed](data)
+	case "cost":
+		f, err = read[Cost](data)
 	case "ended":
 		f, err = read[Ended](data)
 	default:
@@ -76,6 +78,8 @@ func name(f Fact) (string, error) {
 		return "answered", nil
 	case Closed:
 		return "closed", nil
+	case Cost:
+		return "cost", nil
 	case Ended:
 		return "ended", nil
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"time"
 
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/tool"
 )
@@ -96,12 +97,26 @@ type Ended struct {
 	After   time.Duration `json:"after,omitempty"`
 }
 
+// Cost says at the end of a turn what was spent, in US dollars: by the turn and by the whole session.
+// It is only said where prices are known or something was spent.
+type Cost struct {
+	Turn    money.Amount `json:"turn"`
+	Session money.Amount `json:"session"`
+	// Children is the part of the session's that other programs spent which its commands started.
+	Children money.Amount `json:"children,omitempty"`
+	// Limit is the most that the session may spend before it is started again; nil is no limit.
+	Limit *money.Amount `json:"limit,omitempty"`
+	// Estimated says that a part was worked out from sizes, because a provider did not count.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
 func (Began) fact()    {}
 func (Said) fact()     {}
 func (Opened) fact()   {}
 func (Asked) fact()    {}
 func (Answered) fact() {}
 func (Closed) fact()   {}
+func (Cost) fact()     {}
 func (Ended) fact()    {}
 
 // Event is a fact with its number or, with Seq 0, the present value of one key of the now. A nil

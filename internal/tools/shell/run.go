@@ -20,6 +20,12 @@ func (s *Shell) run(ctx context.Context, k call, tell func(tool.Card)) (tool.Res
 		return tool.Result{}, err
 	}
 	c, err := s.compose(k)
+	if err == nil && k.outside != nil && s.opts.Child != nil {
+		var vars []string
+		if vars, k.ended, err = s.opts.Child(); err == nil {
+			c.Env = variables{list: c.Env}.with(vars...).list
+		}
+	}
 	if err != nil {
 		return tool.Result{}, failedToRun.With("error", err.Error())
 	}
@@ -120,6 +126,7 @@ func (s *Shell) startCall(ctx context.Context, k call, c process.Command) (*proc
 func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell func(tool.Card)) (tool.Result, error) {
 	j, log, err := s.startCall(ctx, k, c)
 	if err != nil {
+		k.ended()
 		return tool.Result{}, err
 	}
 	began := time.Now().Add(-j.State().Took)
@@ -162,6 +169,7 @@ func ended(j *process.Job) bool {
 }
 
 func (s *Shell) done(k call, j *process.Job, log logFile, before string) tool.Result {
+	k.ended()
 	s.logs.remove(log)
 	text, failed := outcome(j.State(), capped(j.Output()), k.timeout)
 	r := tool.Text(before + text)
@@ -190,6 +198,7 @@ func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) to
 
 func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool.Result, error) {
 	if !s.jobs.reserve() {
+		k.ended()
 		return tool.Result{}, tooManyJobs.With("n", fmt.Sprint(s.opts.MaxJobs))
 	}
 	for {
@@ -206,6 +215,7 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 		case errors.Is(err, fs.ErrExist):
 			continue // a log of another session of this process
 		case err != nil:
+			k.ended()
 			s.jobs.giveBack(id)
 			s.jobs.release()
 			return tool.Result{}, err
