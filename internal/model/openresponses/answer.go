@@ -2,6 +2,7 @@ package openresponses
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -164,8 +165,8 @@ func (a *answer) fill(output []json.RawMessage) {
 	}
 }
 
-// failed is the error that a provider told of. It had accepted the request, so an error without a
-// code is its own fault and not the request's.
+// failed is the error that a provider told of. It had accepted the request, so an error that does
+// not say that it is about the request is the provider's own fault.
 func (a *answer) failed(data []byte) error {
 	type told struct {
 		Type    words `json:"type"`
@@ -178,16 +179,21 @@ func (a *answer) failed(data []byte) error {
 	}
 	_ = json.Unmarshal(data, &e) // whatever cannot be read is missing
 	t := e.told
-	if t.Type == "error" || t.Type == "response" {
-		t.Type = ""
-	}
 	if len(e.Error) > 0 && json.Unmarshal(e.Error, &t) != nil {
 		_ = json.Unmarshal(e.Error, &t.Message)
 	}
-	if t.Type == "" && t.Code == "" {
-		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), first(string(t.Message), "no reason given"))
+	err := a.client.Told(data)
+	if err.Kind == model.KindRequest && !aboutRequest(string(t.Type+" "+t.Code)) {
+		said := first(string(t.Message), first(string(t.Code), "no reason given"))
+		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), said)
 	}
-	return a.client.Told(data)
+	return err
+}
+
+// aboutRequest says whether an error's code is one of those that find fault with the request:
+// https://platform.openai.com/docs/api-reference/responses/object lists them.
+func aboutRequest(code string) bool {
+	return slices.ContainsFunc([]string{"invalid", "policy", "image", "unsupported", "mismatch", "not_found"}, func(s string) bool { return strings.Contains(code, s) })
 }
 
 func first(a, b string) string {

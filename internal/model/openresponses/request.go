@@ -159,21 +159,21 @@ func (m *Model) input(r model.Request, w without) []any {
 // that the provider has not kept.
 func complete(blocks msg.Blocks) bool {
 	for _, b := range blocks {
-		var raw []byte
 		var item struct {
 			Type      string            `json:"type"`
 			Encrypted string            `json:"encrypted_content"`
 			Content   []json.RawMessage `json:"content"`
 		}
+		ok := true
 		switch b := b.(type) {
 		case msg.Reasoning:
-			raw = b.Raw
+			ok = json.Unmarshal(b.Raw, &item) == nil && item.Type == "reasoning" && (item.Encrypted != "" || len(item.Content) > 0)
 		case msg.Text:
-			raw = b.Raw
+			ok = json.Unmarshal(b.Raw, &item) == nil && item.Type == "message"
 		case msg.Call:
-			raw = b.Raw
+			ok = json.Unmarshal(b.Raw, &item) == nil && item.Type == "function_call"
 		}
-		if json.Unmarshal(raw, &item) != nil || item.Type == "reasoning" && item.Encrypted == "" && len(item.Content) == 0 {
+		if !ok {
 			return false
 		}
 	}
@@ -200,7 +200,7 @@ func assistant(blocks msg.Blocks, ids map[string]string, own bool) []any {
 			}
 			h := known(b.Raw, "message", "msg", own)
 			p := said(b.Text, h)
-			if last, ok := end(out); ok && len(thoughts) == 0 && h.ID != "" && last.ID == h.ID {
+			if last, ok := lastMessage(out); ok && len(thoughts) == 0 && h.ID != "" && last.ID == h.ID {
 				last.Content = append(last.Content.([]part), p)
 				out[len(out)-1] = last
 				continue
@@ -221,8 +221,8 @@ func assistant(blocks msg.Blocks, ids map[string]string, own bool) []any {
 	return out
 }
 
-// end is the last item when it is a message.
-func end(items []any) (message, bool) {
+// lastMessage is the last item when it is a message.
+func lastMessage(items []any) (message, bool) {
 	if len(items) == 0 {
 		return message{}, false
 	}

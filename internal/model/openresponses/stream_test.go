@@ -1,0 +1,190 @@
+package openresponses
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"jig/internal/model"
+	"jig/internal/model/modeltest"
+	"jig/internal/msg"
+)
+
+// kindOf is an error's kind, "" when it has none.
+func kindOf(err error) model.Kind {
+	var e *model.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
+// stream gives a model the events of a body and returns what it made of them.
+func stream(t *testing.T, events ...string) (model.Reply, error) {
+	t.Helper()
+	body := ""
+	for _, e := range events {
+		body += "data: " + e + "\n\n"
+	}
+	s := modeltest.New(t, modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}})
+	m := New(Options{URL: s.URL, Key: modeltest.Key})
+	t.Cleanup(func() { _ = m.Close() })
+	return m.Stream(context.Background(), model.Request{Model: "m", Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
+}
+
+func lines(s string) []string { return strings.Split(s, "\n") }
+
+// bare takes out what goes back to the provider.
+func bare(r model.Reply) model.Reply {
+	for i, b := range r.Blocks {
+		switch x := b.(type) {
+		case msg.Text:
+			x.Raw = nil
+			r.Blocks[i] = x
+		case msg.Reasoning:
+			x.Raw = nil
+			r.Blocks[i] = x
+		case msg.Call:
+			x.Raw = nil
+			r.Blocks[i] = x
+		}
+	}
+	return r
+}
+
+const end = `{"type":"response.completed","response":{"status":"completed"}}`
+
+func added(item string) string { return `{"type":"response.output_item.added","item":` + item + `}` }
+
+func done(item string) string { return `{"type":"response.output_item.done","item":` + item + `}` }
+
+func TestWhatImitationsSendDifferentlyIsRead(t *testing.T) {
+	said := func(s string) model.Reply {
+		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Text{Text: s}}}
+	}
+	called := func(args ...string) model.Reply {
+		r := model.Reply{Stop: model.StopCalls}
+		for i, a := range args {
+			r.Blocks = append(r.Blocks, msg.Call{Given: string(rune('1' + i)), Name: "f", Args: a})
+		}
+		return r
+	}
+	call := func(id, args string) string {
+		return `{"type":"function_call","call_id":"` + id + `","name":"f","arguments":` + args + `}`
+	}
+	message := `{"type":"message","content":[{"type":"output_text","text":"ab"}]}`
+	for name, c := range map[string]struct {
+		events []string
+		want   model.Reply
+	}{
+		"nothing but deltas":            {[]string{`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_text.delta","delta":"b"}`, end}, said("ab")},
+		"nothing but whole items":       {[]string{done(message), end}, said("ab")},
+		"the whole brings more":         {[]string{added(`{"type":"message"}`), `{"type":"response.output_text.delta","delta":"a"}`, done(message), end}, said("ab")},
+		"the whole is empty":            {[]string{added(`{"type":"message"}`), `{"type":"response.output_text.delta","delta":"ab"}`, done(`{"type":"message","content":[{"type":"output_text","text":""}]}`), end}, said("ab")},
+		"a delta twice":                 {[]string{`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_text.delta","delta":"a"}`, done(message), end}, said("ab")},
+		"an item twice":                 {[]string{done(`{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"ab"}]}`), done(`{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"ab"}]}`), end}, said("ab")},
+		"the last event repeats it all": {[]string{done(message), `{"type":"response.completed","response":{"status":"completed","output":[` + message + `]}}`}, said("ab")},
+		"no item's end":                 {[]string{added(`{"type":"message"}`), `{"type":"response.completed","response":{"status":"completed","output":[` + message + `]}}`}, said("ab")},
+		"no status":                     {[]string{done(message), `{"type":"response.completed","response":{}}`}, said("ab")},
+		"unknown things":                {[]string{`{"type":"weather","delta":[1]}`, added(`{"type":"hologram","id":7}`), done(`7`), `{"type":"response.function_call_arguments.delta","delta":"lost"}`, `{"type":null}`, done(message), end}, said("ab")},
+		"arguments as an object":        {[]string{done(call("1", `{"a":1}`)), end}, called(`{"a":1}`)},
+		"arguments only in their end":   {[]string{added(call("1", `""`)), `{"type":"response.function_call_arguments.done","arguments":"{}"}`, end}, called(`{}`)},
+		"arguments missing":             {[]string{done(`{"type":"function_call","call_id":"1","name":"f"}`), end}, called(``)},
+		"two of the same":               {[]string{done(call("1", `"{}"`)), done(call("2", `"{}"`)), end}, called(`{}`, `{}`)},
+		"the name comes later":          {[]string{added(`{"type":"function_call"}`), done(call("1", `"{}"`)), end}, called(`{}`)},
+		"interleaved": {[]string{
+			`{"type":"response.output_item.added","output_index":0,"item":` + call("1", `""`) + `}`, `{"type":"response.output_item.added","output_index":1,"item":` + call("2", `""`) + `}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":"}`, `{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"delta":"1}"}`, end}, called(`{"a":1}`, `{}`)},
+	} {
+		got, err := stream(t, c.events...)
+		if d := cmp.Diff(c.want, bare(got)); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
+func TestEveryStyleOfStreamingGivesTheSameItems(t *testing.T) {
+	reply := modeltest.Reply{Reasoning: "hm 😀", Text: "I look.", Phase: "commentary", Usage: msg.Usage{Input: 9, Output: 5, CacheRead: 3, CacheWrite: 2},
+		Calls: []modeltest.Call{{ID: "a1", Name: "read_file", Args: `{"path":"sum 😀.go"}`}, {ID: "a2", Name: "read_file", Args: `{"path":"b"}`}}}
+	want := model.Reply{Usage: reply.Usage, Stop: model.StopCalls, Blocks: msg.Blocks{msg.Reasoning{Text: "hm 😀"}, msg.Text{Text: "I look."},
+		msg.Call{Given: "a1", Name: "read_file", Args: reply.Calls[0].Args}, msg.Call{Given: "a2", Name: "read_file", Args: reply.Calls[1].Args}}}
+	for _, style := range []modeltest.Style{"", modeltest.Whole, modeltest.NoIndex, modeltest.ZeroOnly, modeltest.From7, modeltest.NoID, modeltest.Object, modeltest.Fleeting, modeltest.Sparse, modeltest.Marked} {
+		reply.Style, reply.Bytes = style, 3
+		s := modeltest.New(t, reply)
+		m := New(Options{URL: s.URL, Key: modeltest.Key})
+		t.Cleanup(func() { _ = m.Close() })
+		told := model.Delta{}
+		got, err := m.Stream(context.Background(), model.Request{Model: "m", Messages: []msg.Message{msg.Say(msg.User, "hi")}}, func(d model.Delta) {
+			told.Text += d.Text
+			told.Reasoning += d.Reasoning
+			told.Call += d.Call
+		})
+		if d := cmp.Diff(want, bare(got)); err != nil || d != "" {
+			t.Errorf("%q: %v\n%s", style, err, d)
+		}
+		if want := (model.Delta{Text: "I look.", Reasoning: "hm 😀", Call: "read_fileread_file"}); told != want {
+			t.Errorf("%q: told %+v", style, told)
+		}
+	}
+}
+
+func TestSectionsOfReasoningAreParagraphs(t *testing.T) {
+	piece := func(i, text string) string {
+		return `{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":` + i + `,"delta":"` + text + `"}`
+	}
+	raw := `{"id":"rs_1", "type":"reasoning", "summary":[{"type":"summary_text","text":"ab"},{"type":"summary_text","text":"c"}], "encrypted_content":"x+/=", "later":[1, 2]}`
+	want := model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Reasoning{Text: "ab\n\nc", Raw: []byte(raw)}}}
+	for name, events := range map[string][]string{
+		"in pieces": {added(`{"id":"rs_1","type":"reasoning","encrypted_content":"x"}`), piece("0", "a"), piece("0", "b"), piece("1", "c"), done(raw), end},
+		"whole":     {done(raw), end},
+	} {
+		got, err := stream(t, events...)
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
+func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
+	const text = `{"type":"response.output_text.delta","delta":"a"}`
+	for name, c := range map[string]struct {
+		events []string
+		kind   model.Kind
+	}{
+		"mark":        {[]string{text, "[DONE]"}, model.KindNetwork},
+		"end":         {[]string{text}, model.KindNetwork},
+		"garbage":     {[]string{text, `{"type":`}, model.KindProtocol},
+		"bad end":     {[]string{text, `{"type":"response.completed","response":7}`}, model.KindProtocol},
+		"limit":       {[]string{text, `{"type":"error","code":"rate_limit_exceeded","message":"Rate limit reached"}`}, model.KindLimit},
+		"nested":      {[]string{text, `{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}`}, model.KindOverflow},
+		"by code":     {[]string{text, `{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"too long"}}}`}, model.KindOverflow},
+		"quota":       {[]string{text, `{"type":"response.failed","response":{"status":"failed","error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}}`}, model.KindQuota},
+		"the request": {[]string{text, `{"type":"response.failed","response":{"error":{"code":"invalid_prompt","message":"no"}}}`}, model.KindRequest},
+		"a picture":   {[]string{text, `{"type":"response.failed","response":{"error":{"code":"image_too_large","message":"no"}}}`}, model.KindRequest},
+		"no reason":   {[]string{text, `{"type":"response.failed","response":{"error":null}}`}, model.KindServer},
+		"nothing":     {[]string{text, `{"type":"response.failed"}`}, model.KindServer},
+		"failed late": {[]string{text, `{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}`}, model.KindServer},
+		"cancelled":   {[]string{text, `{"type":"response.completed","response":{"status":"cancelled"}}`}, model.KindServer},
+		"untyped":     {[]string{text, `{"error":{"code":429,"message":"slow down"}}`}, model.KindLimit},
+		"plain":       {[]string{text, `{"type":"error","error":"boom"}`}, model.KindServer},
+	} {
+		got, err := stream(t, c.events...)
+		if kindOf(err) != c.kind || got.Blocks.Text() != "a" || got.Stop != "" {
+			t.Errorf("%s: %v %+v", name, err, got)
+		}
+	}
+}
+
+func TestAnIncompleteReplySaysWhy(t *testing.T) {
+	for reason, want := range map[string]model.Stop{"max_output_tokens": model.StopLength, "content_filter": model.StopRefusal, "max_messages": model.StopLength} {
+		got, err := stream(t, `{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"`+reason+`"}}}`)
+		if err != nil || got.Stop != want {
+			t.Errorf("%s: %v %v", reason, got.Stop, err)
+		}
+	}
+}
