@@ -193,6 +193,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
 	send.System = host.Prompt(len(p.agent.Tools.On) > 0, surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
+	p.turn.Retry = patience(w, o)
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
 }

@@ -17,6 +17,9 @@ import (
 	"jig/internal/print"
 )
 
+// defaultMaxWait is long enough for a limit that is counted by the minute.
+const defaultMaxWait = 10 * time.Minute
+
 // version is set by the linker.
 var version = "dev"
 
@@ -134,7 +137,7 @@ func runCommand(w World) *cobra.Command {
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "end with an error after `N` model requests (0: no limit)")
-	f.DurationVar(&o.MaxWait, "max-wait", 10*time.Minute, "with -m, wait at most this `duration` for background jobs before they are killed (0: no limit)")
+	f.DurationVar(&o.MaxWait, "max-wait", defaultMaxWait, "with -m, wait at most this `duration` for a provider that limits or fails, and for background jobs before they are killed (0: no limit)")
 	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
 	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
 	configFlags(c, &o)

@@ -102,7 +102,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	for _, x := range p.warnings {
 		w.warn("%s", x)
 	}
-	m, err := openModel(p.resolved)
+	m, err := openModel(w, p.resolved)
 	if err != nil {
 		return err
 	}
