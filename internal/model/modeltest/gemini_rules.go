@@ -135,7 +135,7 @@ func (c *geminiCheck) generation() *problem {
 		switch {
 		case o[k] == nil:
 		case !ok:
-			return badValue("generation_config."+map[string]string{"topP": "top_p"}[k], "TYPE_FLOAT", o[k])
+			return badValue("generation_config."+strings.Replace(k, "topP", "top_p", 1), "TYPE_FLOAT", o[k])
 		case f < 0 || f > most:
 			return geminiInvalid("* GenerateContentRequest.generation_config.%s: %s must be in the range [0.0, %.1f].", k, k, most)
 		}
