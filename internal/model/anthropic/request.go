@@ -30,6 +30,7 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Mark        *mark           `json:"cache_control,omitempty"`
 }
 
 // noInput is the schema of a tool that has none: the API demands one.
@@ -48,6 +49,7 @@ type part struct {
 	Type   string  `json:"type"`
 	Text   string  `json:"text,omitempty"`
 	Source *source `json:"source,omitempty"`
+	Mark   *mark   `json:"cache_control,omitempty"`
 }
 
 type source struct {
@@ -68,6 +70,7 @@ type outcome struct {
 	ID      string `json:"tool_use_id"`
 	IsError bool   `json:"is_error,omitempty"`
 	Content []part `json:"content"`
+	Mark    *mark  `json:"cache_control,omitempty"`
 }
 
 // body writes the request. The same request gives the same bytes.
@@ -88,7 +91,7 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 		if len(t.Input) == 0 {
 			t.Input = json.RawMessage(noInput)
 		}
-		q.Tools = append(q.Tools, tool{t.Name, t.Doc, t.Input})
+		q.Tools = append(q.Tools, tool{Name: t.Name, Description: t.Doc, InputSchema: t.Input})
 	}
 	if len(q.Tools) == 0 {
 		q.Tools, q.ToolChoice = formerTools(r.Messages)
@@ -96,6 +99,7 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 	if strings.TrimSpace(r.System) != "" {
 		q.System = []part{{Type: "text", Text: r.System}}
 	}
+	markCache(&q)
 	b := encode(q)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
@@ -126,7 +130,7 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 		for _, c := range m.Blocks.Calls() {
 			name := model.WireName(c.Name)
 			if !slices.ContainsFunc(out, func(t tool) bool { return t.Name == name }) {
-				out = append(out, tool{name, "", json.RawMessage(noInput)})
+				out = append(out, tool{Name: name, InputSchema: json.RawMessage(noInput)})
 			}
 		}
 	}
@@ -206,7 +210,7 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 			if len(content) == 0 {
 				content = []part{{Type: "text", Text: model.NoOutput}}
 			}
-			out = append(out, outcome{"tool_result", ids[b.Call], b.Failed, content})
+			out = append(out, outcome{Type: "tool_result", ID: ids[b.Call], IsError: b.Failed, Content: content})
 			for _, p := range pictures {
 				out = append(out, p)
 			}

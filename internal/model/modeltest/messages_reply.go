@@ -31,6 +31,7 @@ func (r Reply) messageUsage(output int) object {
 		"input_tokens":                r.Usage.Input - r.Usage.CacheRead - r.Usage.CacheWrite,
 		"cache_read_input_tokens":     r.Usage.CacheRead,
 		"cache_creation_input_tokens": r.Usage.CacheWrite,
+		"cache_creation":              object{"ephemeral_5m_input_tokens": r.Usage.CacheWrite - r.hourWrites, "ephemeral_1h_input_tokens": r.hourWrites},
 		"output_tokens":               output,
 	}
 }

@@ -36,6 +36,8 @@ type Reply struct {
 	Usage     msg.Usage
 	Stop      string // in the dialect's own words; "" follows from the parts
 
+	hourWrites int // tokens that a cache keeps for an hour
+
 	Fault Fault
 	// Bytes cuts the stream into writes of so many bytes; 0 writes event by event.
 	Bytes int
@@ -132,6 +134,8 @@ type Server struct {
 	Keyless bool
 	// IgnoreStream answers whole although a stream was asked for.
 	IgnoreStream bool
+	// Cache, where there is one, decides the usage that is reported of the input.
+	Cache *Cache
 	// Unverified writes no summaries of reasoning:
 	// https://help.openai.com/en/articles/10910291-api-organization-verification
 	Unverified bool
@@ -246,6 +250,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			default:
 				s.remember(d, reply)
 			}
+			reply = s.cached(d, body, reply)
 		}
 	}
 	if p != nil {
