@@ -119,7 +119,7 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 	case proto.Submit:
 		s.submit(c)
 	case proto.Esc:
-		s.scopes.endInnermost()
+		s.esc()
 	case proto.Stop:
 		s.stop()
 	case proto.Answer:

@@ -20,6 +20,7 @@ type seat struct {
 	line    *session.Line
 	scopes  scopes
 	pending pending
+	limit   limit
 	*inbox
 
 	mu    sync.Mutex
@@ -38,9 +39,16 @@ func (s *seat) submit(c proto.Submit) {
 	s.inbox.submit(proto.Said{Message: m}, c.When == proto.AtEnd)
 }
 
-// stop ends the running turn, or the one that is just about to start.
+// esc ends the innermost thing: the calls, the turn, or the wait for a limit after it.
+func (s *seat) esc() {
+	if !s.scopes.endInnermost() {
+		s.limit.giveUp()
+	}
+}
+
+// stop ends the running turn, or the one that is just about to start, or the wait for a limit.
 func (s *seat) stop() {
-	if s.scopes.endAll() {
+	if s.scopes.endAll() || s.limit.giveUp() {
 		return
 	}
 	waiting := s.waiting()
@@ -63,28 +71,32 @@ func (s *seat) Take() []proto.Said { return s.take(false) }
 // serve runs turns until ctx ends. It looks at the inbox again before it sleeps, so nothing that
 // arrives while a turn ends is missed.
 func (s *seat) serve(ctx context.Context) {
-	var limit limitTimer
-	defer limit.stop()
+	defer s.limit.stop()
 	for ctx.Err() == nil {
-		if !s.due() && !limit.passed {
+		if !s.due() && !s.limit.passed() {
 			select {
 			case <-s.wake:
-			case <-limit.C():
-				limit.passed = true
+				if s.limit.waiting() == nil { // it may have been given up
+					s.Show(proto.KeyWaiting, nil)
+				}
+			case <-s.limit.tick():
+				s.Show(proto.KeyWaiting, s.limit.waiting())
 			case <-ctx.Done():
 			}
 			continue
 		}
-		limit.stop()
+		s.limit.stop()
+		s.Show(proto.KeyWaiting, nil)
 		end := s.turn(ctx)
 		limited := end.Limited && !s.setup.Alone
 		if limited {
-			limit.start(end.After)
+			s.limit.start(end, s.line.State().Began.Provider, s.nudge)
 		}
 		s.hold(end.Why == proto.Interrupted || limited)
 		if s.line.Say(append(s.cost(), end)...) != nil {
 			return
 		}
+		s.Show(proto.KeyWaiting, s.limit.waiting())
 	}
 }
 

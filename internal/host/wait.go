@@ -62,34 +62,3 @@ func labels(jobs []proto.Job) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// limitTimer is when a session tries again after the provider's limit.
-type limitTimer struct {
-	t      *time.Timer
-	passed bool
-}
-
-// unknownLimit is how long a limit is taken to last when the provider does not say.
-const unknownLimit = time.Minute
-
-func (l *limitTimer) start(after time.Duration) {
-	if after <= 0 {
-		after = unknownLimit
-	}
-	l.t = time.NewTimer(after)
-}
-
-func (l *limitTimer) stop() {
-	if l.t != nil {
-		l.t.Stop()
-	}
-	l.t, l.passed = nil, false
-}
-
-// C never fires when no limit is running.
-func (l *limitTimer) C() <-chan time.Time {
-	if l.t == nil {
-		return nil
-	}
-	return l.t.C
-}
