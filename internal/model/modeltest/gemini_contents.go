@@ -82,7 +82,8 @@ func (c *geminiCheck) contents() *problem {
 	return nil
 }
 
-// part: exactly one kind of data, https://ai.google.dev/api/caching#Part
+// part: exactly one kind of data, https://ai.google.dev/api/caching#Part. One with a signature may
+// have none: the vendor's own client leaves out the empty text that it came with.
 func (c *geminiCheck) part(p object, role, at string) *problem {
 	if bad := unknownName(p, at, "functionCall functionResponse inlineData partMetadata text thought thoughtSignature"); bad != nil {
 		return bad
@@ -94,7 +95,7 @@ func (c *geminiCheck) part(p object, role, at string) *problem {
 			kinds++
 		}
 	}
-	if kinds != 1 {
+	if kinds != 1 && (kinds > 0 || p["thoughtSignature"] == nil) {
 		return geminiInvalid("* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field", at)
 	}
 	if v := p["thought"]; v != nil && v != true && v != false {
@@ -107,6 +108,8 @@ func (c *geminiCheck) part(p object, role, at string) *problem {
 		}
 	}
 	switch kind {
+	case "":
+		return nil
 	case "text":
 		s, ok := p["text"].(string)
 		switch {
