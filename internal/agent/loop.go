@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -143,6 +144,9 @@ func (l *loop) said(reply model.Reply, made int) proto.Said {
 // text they saw; nothing of a broken reply runs.
 func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.Ended {
 	if ctx.Err() == nil {
+		if errors.Is(err, model.ErrUnsent) {
+			l.round--
+		}
 		end := l.failed(oneLine(err))
 		end.Limited, end.After = limits(err)
 		return &end

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"jig/internal/config"
 	"jig/internal/print"
@@ -44,6 +45,16 @@ func debug(w World, o Options) error {
 	fmt.Fprintf(&b, "model: %s:%s\n  dialect %s, %s\n", r.ProviderName, r.ID, r.Provider.Type, keyNote(r))
 	if r.Provider.URL != "" {
 		fmt.Fprintf(&b, "  url %s\n", address(r))
+	}
+	m := p.budget.model
+	if m.Window > 0 {
+		fmt.Fprintf(&b, "  context window %s\n", windowNote(m.Window))
+	}
+	if m.Price != nil {
+		fmt.Fprintf(&b, "  price for a million tokens %s\n", priceNote(m.Price))
+	}
+	if len(m.Levels) > 0 {
+		fmt.Fprintf(&b, "  reasoning levels %s\n", strings.Join(m.Levels, ", "))
 	}
 	send := p.turn.Send
 	if send.Reasoning != "" {

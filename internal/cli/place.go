@@ -24,6 +24,7 @@ type place struct {
 	kept                         string   // where the answer about the sandbox is kept
 	yield                        string   // how long a command is waited for; "" is the default
 	regime                       func(believe bool) regime
+	budget                       *budget // of the session; nil outside of one
 }
 
 // regime is what commands can be confined in here.
@@ -34,7 +35,7 @@ type regime struct {
 
 // newPlace describes the place of a start. Nothing is probed before a toolset asks.
 func newPlace(w World, s *survey, cfg *config.Config) place {
-	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: w.Environ, kept: s.sandboxFile()}
+	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: withoutAllowance(w.Environ), kept: s.sandboxFile()}
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
 			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)
@@ -77,7 +78,9 @@ func probe(w World, s *survey, believe bool) regime {
 	bwrap := onPath(w, "bwrap")
 	kept := s.sandboxFile()
 	q := sandbox.Probe{Key: sandbox.MachineKey(w.Binary, bwrap), Only: sandbox.Tier(only),
-		Try: func(ctx context.Context, t sandbox.Tier) error { return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp)) }}
+		Try: func(ctx context.Context, t sandbox.Tier) error {
+			return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp))
+		}}
 	if believe && s.noPlaces == nil {
 		q.Cached, _ = readSmall(kept, 4096)
 	}

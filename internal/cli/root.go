@@ -137,6 +137,7 @@ func runCommand(w World) *cobra.Command {
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "end with an error after `N` model requests (0: no limit)")
+	f.Var(moneyFlag{&o.MaxCost}, "max-cost", "with -m, end before the models cost more than this many `dollars` (0: no limit)")
 	f.DurationVar(&o.MaxWait, "max-wait", defaultMaxWait, "with -m, wait at most this `duration` for a provider that limits or fails, and for background jobs before they are killed (0: no limit)")
 	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
 	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
@@ -171,6 +172,8 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("--output-format applies to -m runs only")
 	case f.Changed("max-wait") && !o.HasMessage:
 		return usagef("--max-wait applies to -m runs only")
+	case f.Changed("max-cost") && !o.HasMessage:
+		return usagef("--max-cost applies to -m runs only")
 	case o.MaxWait < 0:
 		return usagef("--max-wait must be 0 (no limit) or more, got %s", o.MaxWait)
 	case f.Changed("max-turns") && !o.HasMessage:

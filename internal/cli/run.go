@@ -106,6 +106,10 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	if err != nil {
 		return err
 	}
+	if err := p.budget.open(); err != nil {
+		return err
+	}
+	defer p.budget.close(w, o)
 	h := host.New()
 	defer closeHost(w, h)
 	setup := p.setup(m, true)

@@ -6,6 +6,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -95,6 +96,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 func (e *Error) Unwrap() error { return e.Cause }
+
+// ErrUnsent is the cause of an error that came before the request was made.
+var ErrUnsent = errors.New("the request was not made")
 
 // Errorf makes an Error of a kind; a final %w argument is not supported, set Cause instead.
 func Errorf(k Kind, format string, a ...any) *Error {

@@ -127,8 +127,10 @@ func (m *meter) spent() *model.Error {
 	if now.Held > 0 {
 		held = fmt.Sprintf(" and %s put aside for what is still running", now.Held)
 	}
-	return model.Errorf(model.KindQuota, "%s is used up: %s of %s spent%s, and the rest does not pay for one more request with a reply of %d tokens; raise %s or ask for less",
+	e := model.Errorf(model.KindQuota, "%s is used up: %s of %s spent%s, and the rest does not pay for one more request with a reply of %d tokens; raise %s or ask for less",
 		m.opts.Name, now.Spent, limit.Exact(), held, LeastReply, m.opts.Name)
+	e.Cause = model.ErrUnsent
+	return e
 }
 
 // guess is how many tokens a request of that size will be counted as: a quarter of its bytes, or

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"jig/internal/model/catalog"
+	"jig/internal/model/cost"
+	"jig/internal/money"
+)
+
+func newTestBudget(t *testing.T, limit money.Amount) *budget {
+	t.Helper()
+	b := &budget{model: catalog.Model{Price: &money.Price{Input: 1}}, limit: &limit, dir: filepath.Join(t.TempDir(), "cost")}
+	b.ledger = cost.NewLedger(b.limit, b.tell)
+	return b
+}
+
+// lend starts a child and gives the file of its account.
+func lend(t *testing.T, b *budget) (file string, ended func()) {
+	t.Helper()
+	vars, ended, err := b.child()
+	if err != nil || len(vars) != 1 {
+		t.Fatalf("%q, %v", vars, err)
+	}
+	_, file, _ = strings.Cut(vars[0], ":")
+	return file, ended
+}
+
+func TestWhatAKilledChildHadPutAsideIsSpent(t *testing.T) {
+	b := newTestBudget(t, 1000)
+	file, ended := lend(t, b)
+	if err := os.WriteFile(file, accountLine(cost.Account{Spent: 100, Held: 30}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended()
+	if got := b.ledger.Account(); got != (cost.Account{Spent: 130, Children: 130, Estimated: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What cannot be read may have been everything.
+func TestAnAccountThatIsGoneOrForgedCountsAsAllThatWasLent(t *testing.T) {
+	for what, spoil := range map[string]func(string) error{
+		"gone":     os.Remove,
+		"empty":    func(f string) error { return os.WriteFile(f, nil, 0o600) },
+		"negative": func(f string) error { return os.WriteFile(f, []byte("-500 0 0\n"), 0o600) },
+		"words":    func(f string) error { return os.WriteFile(f, []byte("a lot\n"), 0o600) },
+		"huge":     func(f string) error { return os.WriteFile(f, []byte("99999999999999999999999 0 0\n"), 0o600) },
+	} {
+		b := newTestBudget(t, 1000)
+		file, ended := lend(t, b)
+		if err := spoil(file); err != nil {
+			t.Fatal(err)
+		}
+		ended()
+		if got := b.ledger.Account(); got != (cost.Account{Spent: 500, Children: 500, Estimated: true}) {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}
+
+func TestWithoutAPlaceForAccountsNoChildStartsUnderALimit(t *testing.T) {
+	b := newTestBudget(t, 1000)
+	b.dir = ""
+	if vars, _, err := b.child(); err == nil {
+		t.Errorf("%q", vars)
+	}
+	b.limit = nil
+	if vars, ended, err := b.child(); err != nil || vars != nil || ended == nil {
+		t.Errorf("%q, %v", vars, err)
+	}
+}
+
+func FuzzAccount(f *testing.F) {
+	f.Add("0000000000000000001 0000000000000000002 1\n")
+	f.Add("1 2\n")
+	f.Add("-1 9223372036854775807 1\n")
+	file := filepath.Join(f.TempDir(), "account")
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if spent, _, err := readAccount(file); err == nil && spent < 0 {
+			t.Errorf("%q: %d", text, spent)
+		}
+	})
+}
