@@ -56,9 +56,6 @@ func TestAStreamThatBreaksIsAnErrorWithWhatHadCome(t *testing.T) {
 			for kind, want := range map[modeltest.FaultKind]model.Kind{
 				modeltest.FaultCut: model.KindNetwork, modeltest.FaultEnd: model.KindNetwork, modeltest.FaultError: model.KindServer,
 			} {
-				if kind == modeltest.FaultEnd && after == 0 {
-					want = model.KindProtocol // an empty answer
-				}
 				r := reply
 				r.Fault = modeltest.Fault{Kind: kind, After: after}
 				got, err := ask(cl.make(t, modeltest.New(t, r)), cl.model)
@@ -122,7 +119,7 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 			"plain in 200":    {200, http.Header{"Content-Type": {"text/plain"}}, `{"error":"over capacity","code":503}`, model.KindServer, []string{"over capacity"}},
 			"code in stream":  {200, nil, `{"error":{"message":"slow down","code":429}}`, model.KindLimit, []string{"slow down"}},
 			"page in 200":     {200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, page, model.KindProtocol, []string{"text/html", "web page", "url"}},
-			"empty 200":       {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindProtocol, []string{"empty"}},
+			"empty 200":       {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindNetwork, []string{"empty"}},
 			"other JSON":      {200, nil, `{"hello":1}`, model.KindProtocol, []string{"not with a model's reply"}},
 			"other events":    {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: <oops>\n\n", model.KindProtocol, nil},
 			"error as event":  {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: {\"type\":\"error\",\"error\":{\"message\":\"boom\",\"type\":\"api_error\"}}\n\n", model.KindServer, []string{"boom"}},

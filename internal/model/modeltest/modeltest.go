@@ -16,7 +16,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"jig/internal/msg"
 )
@@ -70,30 +69,6 @@ const (
 	Fleeting Style = "fleeting" // responses: an item has another id in every event
 	Sparse   Style = "sparse"   // responses: nothing but the last event has the items
 	Marked   Style = "marked"   // responses: [DONE] is the last line, as openresponses.org asks
-)
-
-// Fault is what goes wrong with a reply.
-type Fault struct {
-	Kind  FaultKind
-	After int // how many events of the reply are sent first
-
-	Status int // for FaultStatus
-	Header http.Header
-	Body   string // for FaultStatus, FaultError and FaultFailed; "" is the dialect's own overload error
-}
-
-// FaultKind is a kind of failure.
-type FaultKind string
-
-// The kinds of failure.
-const (
-	FaultStatus FaultKind = "status" // an HTTP answer with Status, Header and Body
-	FaultError  FaultKind = "error"  // an error object in the stream
-	FaultCut    FaultKind = "cut"    // the connection is torn down
-	FaultEnd    FaultKind = "end"    // the stream ends as if nothing was missing
-	FaultSilent FaultKind = "silent" // nothing more comes until the client gives up
-	FaultFailed FaultKind = "failed" // responses: the reply fails, which is an event of its own
-	FaultOpen   FaultKind = "open"   // the whole reply comes, but not the dialect's end mark
 )
 
 // Dialect names a wire format.
@@ -263,6 +238,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, d, p)
 	case reply.Fault.Kind == FaultStatus:
 		s.status(w, d, reply.Fault)
+	case reply.Fault.Kind == FaultMute:
+		s.wait(r, nil)
 	default:
 		s.answer(w, r, d, fields, reply)
 	}
@@ -303,7 +280,7 @@ func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
 	_, _ = io.WriteString(w, f.Body)
 }
 
-// answer sends a reply, up to its fault.
+// answer sends a reply.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q object, reply Reply) {
 	stream, _ := q["stream"].(bool)
 	if !stream || s.IgnoreStream {
@@ -320,61 +297,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q obj
 		}
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	var events [][]byte
-	switch d {
-	case Chat:
-		events = reply.chatEvents(q)
-	case Gemini:
-		events = reply.geminiEvents(q)
-	case Responses:
-		events = reply.responsesEvents(q)
-	default:
-		events = reply.messageEvents(q)
-	}
-	f := reply.Fault
-	switch f.Kind {
-	case FaultOpen:
-		if d != Gemini && (d != Responses || reply.Style == Marked) { // the others have no end mark
-			events = events[:len(events)-1]
-		}
-	case "":
-	default:
-		events = events[:min(f.After, len(events))]
-	}
-	switch {
-	case d == Responses && (f.Kind == FaultFailed || f.Kind == FaultError && f.Body == ""):
-		events = append(events, reply.responsesFault(q, len(events)))
-	case f.Kind == FaultError:
-		events = append(events, errorEvent(d, f.Body))
-	}
-	out := []byte{}
-	for _, e := range events {
-		if reply.Noise {
-			out = append(out, ": keep-alive\n\n"...)
-		}
-		out = append(out, e...)
-		if reply.Bytes == 0 {
-			send(w, out)
-			out = out[:0]
-		}
-	}
-	for len(out) > 0 {
-		n := min(reply.Bytes, len(out))
-		send(w, out[:n])
-		out = out[n:]
-	}
-	switch f.Kind {
-	case FaultCut:
-		panic(http.ErrAbortHandler) // net/http's way to tear the connection down
-	case FaultSilent:
-		select {
-		case <-r.Context().Done():
-		case <-s.close:
-		case <-time.After(time.Minute):
-		}
-	}
+	s.play(w, r, d, q, reply)
 }
 
 func send(w http.ResponseWriter, b []byte) {
