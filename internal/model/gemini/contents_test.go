@@ -90,7 +90,11 @@ func conversation(provider, name string) []msg.Message {
 	}
 }
 
-func contents(body string) string { return body[strings.Index(body, `"contents":`):] }
+// contents are a body from its conversation on.
+func contents(body string) string {
+	_, rest, _ := strings.Cut(body, `"contents":`)
+	return rest
+}
 
 func TestSignaturesGoBackWhereTheyCameFromAndNowhereElse(t *testing.T) {
 	const results = `{"role":"user","parts":[{"functionResponse":{ID1"name":"f","response":{"output":"one\ntwo"}}},{"functionResponse":{ID2"name":"_2_go","response":{"error":"no"}}}]},{"role":"user","parts":[{"text":"typed"},{"text":"on"}]}]}`
@@ -112,7 +116,7 @@ func TestSignaturesGoBackWhereTheyCameFromAndNowhereElse(t *testing.T) {
 			`{"role":"model","parts":[{"text":"a"},{"functionCall":{ID1"name":"f","args":{"b":1,"a":2}}},{"functionCall":{ID2"name":"_2_go","args":{}}}]},` + results)},
 	} {
 		_, body := sent(t, Options{Provider: "p"}, model.Request{Model: c.model, Messages: c.messages})
-		if d := cmp.Diff(`"contents":[{"role":"user","parts":[{"text":"go"}]},`+c.want, contents(body)); d != "" {
+		if d := cmp.Diff(`[{"role":"user","parts":[{"text":"go"}]},`+c.want, contents(body)); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}
@@ -164,6 +168,43 @@ func TestAConversationOfAnotherModelIsTakenOver(t *testing.T) {
 		r.Messages = append(r.Messages, msg.Message{Role: msg.Assistant, Provider: "p", Model: name, Blocks: msg.Blocks{c}}, msg.Message{Role: msg.User, Blocks: msg.Blocks{msg.Result{Call: c.ID}}})
 		if _, err := m.Stream(context.Background(), r, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCallsAreAnsweredWithOrWithoutIDs(t *testing.T) {
+	two := []modeltest.Call{{ID: "a1", Name: "f", Args: `{"path":"sum 😀.go"}`}, {ID: "a2", Name: "f", Args: `{"path":"b"}`}}
+	for _, name := range []string{"gemini-2.5-flash", "gemini-3-flash-preview"} {
+		for _, style := range []modeltest.Style{"", modeltest.Whole, modeltest.NoID} {
+			s := modeltest.New(t, modeltest.Reply{Text: "a", Calls: two, Style: style, Bytes: 3}, modeltest.Reply{Text: "ok"})
+			m := New(Options{Provider: "p", URL: s.URL, Key: modeltest.Key})
+			t.Cleanup(func() { _ = m.Close() })
+			r := model.Request{Model: name, Messages: []msg.Message{msg.Say(msg.User, "go")}}
+			reply, err := m.Stream(context.Background(), r, nil)
+			if err != nil || len(reply.Blocks) != 3 {
+				t.Fatalf("%s, %q: %v %+v", name, style, err, reply)
+			}
+			said, heard := msg.Message{Role: msg.Assistant, Provider: "p", Model: name}, msg.Message{Role: msg.User}
+			for i, c := range reply.Blocks.Calls() {
+				given := two[i].ID
+				if style == modeltest.NoID || name == "gemini-2.5-flash" {
+					given = ""
+				}
+				if c.Given != given || c.Args != two[i].Args {
+					t.Errorf("%s, %q: %+v", name, style, c)
+				}
+				c.ID = "call0000" + string(rune('1'+i))
+				said.Blocks = append(said.Blocks, c)
+				heard.Blocks = append(msg.Blocks{msg.Result{Call: c.ID, Blocks: msg.Blocks{msg.Text{Text: c.Args}}}}, heard.Blocks...)
+			}
+			r.Messages = append(r.Messages, said, heard)
+			if _, err := m.Stream(context.Background(), r, nil); err != nil {
+				t.Errorf("%s, %q: %v", name, style, err)
+			}
+			body := string(s.Requests()[1].Body)
+			if first, second := strings.Index(body, `"output":"{\"path\":\"sum`), strings.Index(body, `"output":"{\"path\":\"b`); first < 0 || second < first {
+				t.Errorf("%s, %q: the results do not come in the order of the calls: %s", name, style, body)
+			}
 		}
 	}
 }

@@ -296,7 +296,7 @@ func (c *geminiCheck) function(f object, at string) *problem {
 }
 
 func geminiName(s string) bool {
-	return s != "" && len(s) <= 64 && named(strings.NewReplacer(".", "_", ":", "_").Replace(s), 64) && !strings.Contains("0123456789-.:", s[:1])
+	return s != "" && len(s) <= 64 && named(strings.NewReplacer(".", "_", ":", "_").Replace(s), 64) && strings.IndexAny(s, "0123456789-.:") != 0
 }
 
 // openAPI checks the older form of a schema, which has no other words than these:
