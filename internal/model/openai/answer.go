@@ -22,6 +22,7 @@ type choice struct {
 	Delta        *delta `json:"delta"`
 	Message      *delta `json:"message"`
 	FinishReason string `json:"finish_reason"`
+	Usage        *usage `json:"usage"` // as Moonshot streams it
 }
 
 type delta struct {
@@ -70,16 +71,6 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	return json.Unmarshal(b, (*string)(a))
-}
-
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    *struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	Hit int `json:"prompt_cache_hit_tokens"`
 }
 
 // answer puts a reply together.
@@ -140,12 +131,8 @@ func (a *answer) read(data []byte, c chunk) error {
 }
 
 func (a *answer) add(c chunk) {
-	if u := c.Usage; u != nil {
-		a.usage = msg.Usage{Input: u.Prompt, Output: u.Completion, CacheRead: u.Hit}
-		if u.Details != nil {
-			a.usage.CacheRead = max(u.Hit, u.Details.Cached)
-			a.usage.CacheWrite = u.Details.Written
-		}
+	if c.Usage != nil {
+		a.usage = c.Usage.counted()
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
@@ -155,6 +142,9 @@ func (a *answer) add(c chunk) {
 			if d != nil {
 				a.delta(d)
 			}
+		}
+		if ch.Usage != nil && c.Usage == nil {
+			a.usage = ch.Usage.counted()
 		}
 		if ch.FinishReason != "" {
 			a.finish = ch.FinishReason
