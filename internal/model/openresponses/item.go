@@ -77,10 +77,15 @@ func read(raw []byte) shape {
 
 // begin opens an item; nil says that there is no room for it.
 func (a *answer) begin(index *int, raw []byte) *item {
+	s := read(raw)
+	if n := len(a.items); n > 0 && s.ID != "" {
+		if it := a.items[n-1]; it.kind == s.Type && it.id == string(s.ID) && it.callID == string(s.CallID) {
+			return it // sent twice: it must not make a second call
+		}
+	}
 	if !a.Part() {
 		return nil
 	}
-	s := read(raw)
 	it := &item{index: index, kind: s.Type}
 	a.items = append(a.items, it)
 	if !a.label(it, s) {

@@ -40,22 +40,19 @@ func New(o Options) *Model {
 func (m *Model) Close() error { return m.client.Close() }
 
 // Stream makes one request and reads its reply. Where the provider refuses a part of the request
-// that can be done without, the reply is asked for once more without it.
+// that can be done without, the reply is asked for again without it.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	w := without{summary: m.terse.Load()}
-	reply, err := m.ask(ctx, r, w, tell)
-	var e *model.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
-		return reply, err
-	}
-	switch again := w.refused(e.Text); {
-	case again == w:
-		return reply, err
-	case again.summary && !w.summary:
-		m.terse.Store(true)
-		return m.ask(ctx, r, again, tell)
-	default:
-		return m.ask(ctx, r, again, tell)
+	for {
+		reply, err := m.ask(ctx, r, w, tell)
+		less := w.refused(err)
+		if less == w {
+			return reply, err
+		}
+		if less.summary {
+			m.terse.Store(true)
+		}
+		w = less
 	}
 }
 
@@ -80,8 +77,12 @@ type without struct {
 // account:
 // https://help.openai.com/en/articles/10910291-api-organization-verification
 // https://github.com/openai/codex/issues/8128
-func (w without) refused(text string) without {
-	switch text = strings.ToLower(text); {
+func (w without) refused(err error) without {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
+		return w
+	}
+	switch text := strings.ToLower(e.Text); {
 	case strings.Contains(text, "reasoning summaries"):
 		w.summary = true
 	case strings.Contains(text, "encrypted content") && strings.Contains(text, "could not be verified"):

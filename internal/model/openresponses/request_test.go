@@ -192,6 +192,18 @@ func TestReasoningThatBecameUnreadableIsLeftOutOnce(t *testing.T) {
 	}
 }
 
+func TestEachThingIsLeftOutInItsTurn(t *testing.T) {
+	s := modeltest.New(t, modeltest.Reply{Reasoning: "hm", Text: "a"}, modeltest.Reply{Text: "b"})
+	reply, _ := asks(t, s, model.Request{Model: "gpt-5.2", Messages: hi()})
+	s.Forgetful, s.Unverified = true, true
+	r := goOn(reply.Blocks)
+	r.Reasoning = "low"
+	_, body := asks(t, s, r)
+	if n := len(s.Requests()); n != 4 || strings.Contains(body, "rs_1") || strings.Contains(body, "auto") {
+		t.Errorf("%d requests, the last %s", n, body)
+	}
+}
+
 func TestARefusedRequestIsNotSentAgain(t *testing.T) {
 	s := modeltest.New(t, modeltest.Reply{Text: "a"})
 	m := New(Options{URL: s.URL, Key: modeltest.Key})
