@@ -157,6 +157,9 @@ func (a *answer) begin(index int, raw json.RawMessage) bool {
 		Input     json.RawMessage `json:"input"`
 	}
 	_ = json.Unmarshal(raw, &head) // a block that cannot be read has no type and is passed over
+	if n := len(a.blocks); n > 0 && head.ID != "" && a.blocks[n-1].index == index && a.blocks[n-1].id == head.ID {
+		return true // the same event a second time: it must not make a second call
+	}
 	b := &block{index: index, kind: head.Type, id: head.ID, name: head.Name, input: head.Input}
 	if b.kind == "redacted_thinking" {
 		b.raw = raw

@@ -200,6 +200,8 @@ func (a *answer) add(raw []byte) bool {
 	}
 	kind := "text"
 	switch {
+	case p.Call != nil && last != nil && last.id != "" && last.id == p.Call.ID && last.name == p.Call.Name && last.args == args(p.Call.Args):
+		return true // sent twice: it must not make a second call
 	case p.Call != nil:
 		kind = "call"
 	case p.Text == "" && p.Signature == "":

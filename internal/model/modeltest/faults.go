@@ -90,8 +90,10 @@ func (s *Server) spoil(d Dialect, q object, r Reply) [][]byte {
 		}
 		return events[:len(events)-1]
 	case FaultTwice:
+		at = min(at, len(events)-1)
 		return slices.Insert(events, at, events[at])
 	case FaultLong:
+		at = min(at, len(events)-1)
 		events[at] = bytes.Replace(events[at], []byte("data: {"), append([]byte("data: {"), bytes.Repeat([]byte{' '}, longLine)...), 1)
 		return events
 	}
