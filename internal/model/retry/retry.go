@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"jig/internal/model"
@@ -146,14 +147,14 @@ func (a *attempts) failed(e *model.Error) (time.Duration, error) {
 		a.waited += time.Since(a.heard) * a.divisor()
 	}
 	if e.After <= 0 && a.tries-a.stated >= a.most(e) {
-		return 0, a.giveUp(e, "")
+		return 0, a.giveUp(e)
 	}
 	wait := a.pause(e)
 	if most := a.policy.MaxWait; most > 0 && a.waited+wait > most {
 		if e.After > 0 {
-			return 0, a.giveUp(e, fmt.Sprintf("; it says to wait %s, and %s is the longest that is waited%s", said(e.After), most, a.bound()))
+			return 0, a.giveUp(e, fmt.Sprintf("it says to wait %s", said(e.After)), fmt.Sprintf("%s is the longest that is waited%s", most, a.bound()))
 		}
-		return 0, a.giveUp(e, fmt.Sprintf("; %s is the longest that is waited%s", most, a.bound()))
+		return 0, a.giveUp(e, fmt.Sprintf("%s is the longest that is waited%s", most, a.bound()))
 	}
 	return wait, nil
 }
@@ -170,16 +171,19 @@ func (a *attempts) bound() string {
 	if a.policy.Bound == "" {
 		return ""
 	}
-	return " (" + a.policy.Bound + ")"
+	return ", see " + a.policy.Bound
 }
 
 // giveUp makes the error a request ends with.
-func (a *attempts) giveUp(e *model.Error, why string) error {
-	last := *e
+func (a *attempts) giveUp(e *model.Error, why ...string) error {
 	if a.tries > 1 {
-		last.Text += fmt.Sprintf("; gave up after %d tries", a.tries)
+		why = append([]string{fmt.Sprintf("gave up after %d tries", a.tries)}, why...)
 	}
-	last.Text += why
+	if why == nil {
+		return e
+	}
+	last := *e
+	last.Text += " (" + strings.Join(why, "; ") + ")"
 	return &last
 }
 
