@@ -74,6 +74,21 @@ func TestWithoutAPlaceForAccountsNoChildStartsUnderALimit(t *testing.T) {
 	}
 }
 
+func FuzzAllowance(f *testing.F) {
+	for _, s := range []string{"", "0:", "-:/a", "5:/a:b", "-5:/a", ":", "1", "9999999999999999999:/a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := allowanceOf(World{Getenv: func(string) (string, bool) { return s, s != "" }})
+		switch {
+		case err != nil && a != allowance{}:
+			t.Errorf("%q: %+v beside %v", s, a, err)
+		case err == nil && s != "" && a.limit == nil && !strings.HasPrefix(s, "-:"), a.limit != nil && *a.limit < 0:
+			t.Errorf("%q allows %+v", s, a)
+		}
+	})
+}
+
 func FuzzAccount(f *testing.F) {
 	f.Add("0000000000000000001 0000000000000000002 1\n")
 	f.Add("1 2\n")

@@ -6,10 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tool"
 )
+
+var limit = 2 * money.Dollar
 
 var every = []proto.Fact{
 	proto.Began{Agent: "coder", Provider: "p", Model: "m", Root: "/r", Tools: []string{"grep"}},
@@ -19,6 +22,7 @@ var every = []proto.Fact{
 	proto.Asked{Call: "call00001", Question: tool.Question{Text: "may it?", Card: &tool.Card{Kind: tool.CardDiff, Text: "+x", Added: 1}}},
 	proto.Answered{Call: "call00001", By: "terminal", Choice: proto.Once},
 	proto.Closed{Call: "call00001", Result: tool.Result{Blocks: msg.Blocks{msg.Text{Text: "ok"}}, Failed: true}, Cause: "panic"},
+	proto.Cost{Turn: 1, Session: 1_500_000_000, Children: 2, Limit: &limit, Estimated: true},
 	proto.Ended{Why: proto.Done, Rounds: 2},
 }
 

@@ -35,9 +35,6 @@ func NewLedger(limit *money.Amount, changed func(Account)) *Ledger {
 	return &Ledger{limit: limit, changed: changed}
 }
 
-// Limit is the most that may be spent, nil for no limit.
-func (l *Ledger) Limit() *money.Amount { return l.limit }
-
 // Account is how it stands now.
 func (l *Ledger) Account() Account {
 	l.mu.Lock()
