@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // id is a call's id; one is made where the script has none, as the vendors do.
@@ -37,6 +38,9 @@ func (r Reply) chatWhole(q object) any {
 	if r.Reasoning != "" {
 		m["reasoning_content"] = r.Reasoning
 	}
+	if len(r.Details) > 0 {
+		m["reasoning_details"] = json.RawMessage("[" + strings.Join(r.Details, ",") + "]")
+	}
 	var calls list
 	for i, c := range r.Calls {
 		calls = append(calls, r.fragment(i, c, c.Args, true))
@@ -64,6 +68,9 @@ func (r Reply) fragment(i int, c Call, args string, first bool) object {
 	if first || r.Style == Named {
 		f["name"] = c.Name
 		out["id"], out["type"] = c.id(i), "function"
+	}
+	if first && c.Extra != "" {
+		out["extra_content"] = json.RawMessage(c.Extra)
 	}
 	switch r.Style {
 	case NoIndex:
@@ -97,6 +104,9 @@ func (r Reply) chatEvents(q object) [][]byte {
 	delta(object{"role": "assistant", "content": "", "refusal": nil})
 	for _, s := range pieces(r.Reasoning, 6) {
 		delta(object{"reasoning_content": s, "content": nil})
+	}
+	for _, d := range r.detailDeltas() {
+		delta(d)
 	}
 	for _, s := range pieces(r.Text, 6) {
 		delta(object{"content": s})

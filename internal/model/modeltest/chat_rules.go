@@ -77,6 +77,7 @@ func (s *Server) checkChat(r *http.Request, body []byte) (object, *problem) {
 		func() *problem { return s.chatMessages(q) },
 		func() *problem { return chatTools(q) },
 		func() *problem { return chatSettings(q, model) },
+		func() *problem { return s.Chat.check(q) },
 		func() *problem { return s.chatConversation(q["messages"].(list)) },
 	} {
 		if p := check(); p != nil {

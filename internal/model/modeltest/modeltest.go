@@ -25,9 +25,10 @@ const Key = "sk-test-0123456789abcdef"
 
 // Reply is one scripted answer. Its parts are sent in the order of the fields.
 type Reply struct {
-	Reasoning string // thinking, or reasoning_content
-	Signature string // of the thinking; "" gives one made from it
-	Redacted  string // the data of a redacted_thinking block; messages dialect only
+	Reasoning string   // thinking, or reasoning_content
+	Signature string   // of the thinking; "" gives one made from it
+	Redacted  string   // the data of a redacted_thinking block; messages dialect only
+	Details   []string // reasoning_details, each a block of JSON; chat completions only
 	Text      string
 	Refusal   string // the words of a refusal, which also sets the stop reason
 	Calls     []Call
@@ -51,6 +52,7 @@ type Reply struct {
 // Call is a scripted tool call. Args is sent as it is, so it may be malformed.
 type Call struct {
 	ID, Name, Args string
+	Extra          string // JSON that comes with the call as its extra_content; chat completions only
 }
 
 // Style is a way in which compatible servers stream tool calls.
@@ -109,6 +111,8 @@ type Server struct {
 	Keyless bool
 	// IgnoreStream answers whole although a stream was asked for.
 	IgnoreStream bool
+	// Chat is how it differs from the vendor's where it speaks chat completions.
+	Chat Variant
 	// Cache, where there is one, decides the usage that is reported of the input.
 	Cache *Cache
 	// Unverified writes no summaries of reasoning:
@@ -256,6 +260,7 @@ func (s *Server) remember(d Dialect, r Reply) {
 		}
 		return
 	}
+	s.Chat.give(r)
 	if r.Reasoning != "" {
 		for i, c := range r.Calls {
 			s.reasoned[c.id(i)] = true

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -26,11 +27,12 @@ type choice struct {
 }
 
 type delta struct {
-	Content          prose      `json:"content"`
-	ReasoningContent *string    `json:"reasoning_content"`
-	Reasoning        *string    `json:"reasoning"`
-	Refusal          string     `json:"refusal"`
-	ToolCalls        []fragment `json:"tool_calls"`
+	Content          prose             `json:"content"`
+	ReasoningContent *string           `json:"reasoning_content"`
+	Reasoning        *string           `json:"reasoning"`
+	Details          []json.RawMessage `json:"reasoning_details"`
+	Refusal          string            `json:"refusal"`
+	ToolCalls        []fragment        `json:"tool_calls"`
 }
 
 // fragment is a piece of a tool call.
@@ -41,25 +43,39 @@ type fragment struct {
 		Name      string    `json:"name"`
 		Arguments arguments `json:"arguments"`
 	} `json:"function"`
+	// Extra is what Google's models want back with their calls, in the form in which they are
+	// reached through this dialect: https://ai.google.dev/gemini-api/docs/thought-signatures
+	Extra json.RawMessage `json:"extra_content"`
 }
 
-// prose is a text that is normally a string; some servers send null or a list of parts.
-type prose string
+// prose is a text that is normally a string; some servers send null or a list of parts, in which
+// reasoning can be as well.
+type prose struct {
+	text    string
+	thought *string
+}
 
 func (c *prose) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		var parts []struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(b, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			*c += prose(p.Text)
-		}
-		return nil
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &c.text)
 	}
-	return json.Unmarshal(b, (*string)(c))
+	var parts []struct {
+		Text     string `json:"text"`
+		Thinking *prose `json:"thinking"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		if p.Thinking != nil {
+			if c.thought == nil {
+				c.thought = new(string)
+			}
+			*c.thought += p.Thinking.text
+		}
+	}
+	return nil
 }
 
 // arguments are JSON in a string; some servers send the JSON itself.
@@ -80,8 +96,7 @@ type answer struct {
 	tell    func(model.Delta)
 	text    strings.Builder
 	refusal strings.Builder
-	think   strings.Builder
-	key     string // the key reasoning came in, "" when none came
+	think   thoughts
 	calls   []*open
 	finish  string
 	usage   msg.Usage
@@ -93,6 +108,7 @@ type open struct {
 	id    string
 	name  string
 	args  strings.Builder
+	extra json.RawMessage
 }
 
 // Ended is whether a finish reason has come.
@@ -124,7 +140,8 @@ func (a *answer) read(data []byte, c chunk) error {
 		return a.client.Told(data)
 	}
 	a.add(c)
-	if a.finish == "error" || a.finish == "insufficient_system_resource" {
+	switch a.finish {
+	case "error", "insufficient_system_resource", "network_error", "aborted":
 		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), a.finish)
 	}
 	return nil
@@ -153,16 +170,29 @@ func (a *answer) add(c chunk) {
 }
 
 func (a *answer) delta(d *delta) {
-	thought := ""
-	if d.ReasoningContent != nil {
-		thought, a.key = *d.ReasoningContent, "reasoning_content"
-	} else if d.Reasoning != nil {
-		thought, a.key = *d.Reasoning, "reasoning"
+	thought, key := "", ""
+	switch {
+	case d.ReasoningContent != nil:
+		thought, key = *d.ReasoningContent, keyContent
+	case d.Reasoning != nil:
+		thought, key = *d.Reasoning, keyShort
+	case d.Content.thought != nil:
+		thought, key = *d.Content.thought, keyParts
 	}
-	if !a.Keep(&a.think, thought) || !a.Keep(&a.text, string(d.Content)) || !a.Keep(&a.refusal, d.Refusal) {
+	if key != "" {
+		a.think.key = key
+	}
+	if !a.Keep(&a.think.text, thought) || !a.Keep(&a.text, d.Content.text) || !a.Keep(&a.refusal, d.Refusal) {
 		return
 	}
-	if said := string(d.Content) + d.Refusal; said != "" || thought != "" {
+	detailed, ok := a.think.take(&a.Size, d.Details)
+	if !ok {
+		return
+	}
+	if key == "" {
+		thought = detailed // it is told of in one form or in both
+	}
+	if said := d.Content.text + d.Refusal; said != "" || thought != "" {
 		a.say(model.Delta{Text: said, Reasoning: thought})
 	}
 	for i := range d.ToolCalls {
@@ -194,6 +224,12 @@ func (a *answer) call(f *fragment) bool {
 		}
 		c.name = f.Function.Name
 		a.say(model.Delta{Call: c.name})
+	}
+	if len(f.Extra) > 0 && string(f.Extra) != "null" {
+		if !a.Room(len(f.Extra)) {
+			return false
+		}
+		c.extra = bytes.Clone(bytes.ToValidUTF8(f.Extra, []byte("\ufffd")))
 	}
 	return a.Keep(&c.args, string(f.Function.Arguments))
 }
@@ -241,21 +277,25 @@ func complete(args string) bool {
 func (a *answer) reply() model.Reply {
 	var r model.Reply
 	r.Usage = a.usage
-	if s := a.think.String(); s != "" || a.key != "" && len(a.calls) > 0 {
-		raw, _ := json.Marshal(map[string]string{a.key: s})
-		r.Blocks = append(r.Blocks, msg.Reasoning{Text: s, Raw: raw})
+	// Reasoning of which nothing came counts where there are calls: the server misses the key.
+	if kept := a.think.kept(); kept != nil && (len(a.calls) > 0 || a.think.text.Len() > 0 || len(a.think.details) > 0) {
+		r.Blocks = append(r.Blocks, msg.Reasoning{Text: a.think.words(), Raw: kept})
 	}
 	if s := a.text.String() + a.refusal.String(); s != "" {
 		r.Blocks = append(r.Blocks, msg.Text{Text: s})
 	}
 	for _, c := range a.calls {
-		r.Blocks = append(r.Blocks, msg.Call{Given: c.id, Name: c.name, Args: c.args.String()})
+		call := msg.Call{Given: c.id, Name: c.name, Args: c.args.String()}
+		if c.extra != nil {
+			call.Raw = encode(beside{c.extra})
+		}
+		r.Blocks = append(r.Blocks, call)
 	}
 	switch {
 	case a.finish == "":
-	case a.finish == "length":
+	case slices.Contains([]string{"length", "model_length", "max_tokens", "model_context_window_exceeded"}, a.finish):
 		r.Stop = model.StopLength
-	case a.finish == "content_filter", a.refusal.Len() > 0:
+	case a.finish == "content_filter", a.finish == "sensitive", a.refusal.Len() > 0:
 		r.Stop = model.StopRefusal
 	case len(a.calls) > 0:
 		r.Stop = model.StopCalls

@@ -51,7 +51,7 @@ func TestWhatCompatibleServersSendDifferentlyIsRead(t *testing.T) {
 	used := text("a")
 	used.Usage = msg.Usage{Input: 9, Output: 4, CacheRead: 3}
 	thought := func(key string) model.Reply {
-		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Reasoning{Text: "hm <", Raw: []byte(`{"` + key + `":"hm \u003c"}`)}, msg.Text{Text: "a"}}}
+		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Reasoning{Text: "hm <", Raw: []byte(`{"` + key + `":"hm <"}`)}, msg.Text{Text: "a"}}}
 	}
 	for name, c := range map[string]struct {
 		events []string
