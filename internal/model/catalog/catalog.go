@@ -112,7 +112,7 @@ func sections(a Address) []section {
 			if s.id == vendors[a.Kind] {
 				out = append(out, s)
 			}
-		case err == nil && s.host() == strings.ToLower(u.Host):
+		case err == nil && s.host() == strings.ToLower(u.Hostname()):
 			if strings.HasPrefix(strings.TrimRight(u.Path, "/")+"/", s.path()+"/") {
 				out = append([]section{s}, out...)
 			} else {

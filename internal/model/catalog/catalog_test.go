@@ -55,6 +55,7 @@ func TestAddressDecidesWhosePriceItIs(t *testing.T) {
 		{catalog.Address{Kind: "openai", Name: "ds", URL: "https://api.deepseek.com"}, "deepseek-v4-pro", true},
 		{catalog.Address{Kind: "openai", Name: "ds", URL: "https://api.deepseek.com/v1/"}, "deepseek-v4-pro", true},
 		{catalog.Address{Kind: "anthropic", Name: "m", URL: "https://api.minimax.io/anthropic"}, "MiniMax-M2.7-highspeed", true},
+		{catalog.Address{Kind: "openai", Name: "ds", URL: "https://API.deepseek.com:443/v1"}, "deepseek-v4-pro", true},
 		{catalog.Address{Kind: "openai", Name: "openai", URL: "https://gateway.example.com/v1"}, "gpt-5", true},
 		{catalog.Address{Kind: "openai", Name: "mine", URL: "https://gateway.example.com/v1"}, "gpt-5", false},
 		{catalog.Address{Kind: "openai", Name: "openai", URL: "http://127.0.0.1:8080"}, "gpt-5", false},
