@@ -101,7 +101,7 @@ func (a *answer) Ended() bool { return a.stop != "" }
 func (a *answer) Event(data []byte) (last bool, err error) {
 	var ev event
 	if err := json.Unmarshal(data, &ev); err != nil {
-		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the messages dialect: %v", a.client.Host(), err)
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the messages dialect: %v; check the provider's url and type", a.client.Host(), err)
 	}
 	switch ev.Type {
 	case "error":

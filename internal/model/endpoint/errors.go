@@ -60,7 +60,7 @@ func (c *Client) brokenText(err error) (text string, final bool) {
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
 		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err)), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return fmt.Sprintf("%s does not speak TLS; does the provider's url need http:// instead of https://?", where), true
+		return fmt.Sprintf("%s does not speak TLS; the provider's url may need http:// instead of https://", where), true
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		return fmt.Sprintf("no connection to the proxy on the way to %s: %v; check the proxy settings", where, innermost(err)), false
 	case errors.As(err, &op) && op.Op == "dial":
@@ -210,7 +210,7 @@ func (c *Client) complained(status int, p complaint) *model.Error {
 	case model.KindProtocol:
 		what, todo = "sent an error that is none of the dialect's", "check the provider's url and type"
 	default:
-		what, todo = "refuses the request", ""
+		what, todo = "refuses the request", "check the settings of the agent and its model"
 		if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
 			what, todo = "has nothing to answer this", "check the provider's url and the model's name"
 		}

@@ -98,7 +98,7 @@ func (a *answer) Ended() bool { return a.finish != "" }
 func (a *answer) Event(data []byte) (last bool, err error) {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the generateContent dialect: %v", a.client.Host(), err)
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the generateContent dialect: %v; check the provider's url and type", a.client.Host(), err)
 	}
 	return false, a.read(data, c)
 }

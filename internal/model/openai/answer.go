@@ -121,7 +121,7 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v", a.client.Host(), err)
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v; check the provider's url and type", a.client.Host(), err)
 	}
 	return false, a.read(data, c)
 }
