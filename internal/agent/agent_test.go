@@ -299,7 +299,7 @@ func wants(stop model.Stop, calls ...msg.Call) func(model.Request) (model.Reply,
 
 type nothing struct{}
 
-func (nothing) Take() []proto.Said                  { return nil }
+func (nothing) Take(context.Context) []proto.Said   { return nil }
 func (nothing) Wait(context.Context) (bool, string) { return false, "" }
 
 var looker = owner{"look": func(_ context.Context, args string) (tool.Prepared, error) {

@@ -32,7 +32,7 @@ type loop struct {
 func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, t Turn) proto.Ended {
 	l := &loop{desk: d, turn: t}
 	for {
-		for _, s := range in.Take() {
+		for _, s := range in.Take(ctx) {
 			if err := d.Say(s); err != nil {
 				return l.logFailed(err)
 			}

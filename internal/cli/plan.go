@@ -34,6 +34,7 @@ type Options struct {
 	MaxWait    time.Duration
 	MaxCost    *money.Amount // nil is no limit, and 0, too
 	Debug      bool
+	Record     string // a file; "" records nothing
 }
 
 // plan is what a session would be, before anything of it runs.

@@ -140,6 +140,7 @@ func runCommand(w World) *cobra.Command {
 	f.Var(moneyFlag{&o.MaxCost}, "max-cost", "with -m, end before the models cost more than this many `dollars` (0: no limit)")
 	f.DurationVar(&o.MaxWait, "max-wait", defaultMaxWait, "with -m, wait at most this `duration` for a provider that limits or fails, and for background jobs before they are killed (0: no limit)")
 	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
+	f.StringVar(&o.Record, "record", "", "with -m, write what the model says to a new `file` that a replay provider plays")
 	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
 	configFlags(c, &o)
 	complete(c, "output-format", print.Formats)
@@ -174,6 +175,10 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("--max-wait applies to -m runs only")
 	case f.Changed("max-cost") && !o.HasMessage:
 		return usagef("--max-cost applies to -m runs only")
+	case f.Changed("record") && o.Record == "":
+		return usagef("--record must name a file")
+	case f.Changed("record") && !o.HasMessage:
+		return usagef("--record applies to -m runs only")
 	case o.MaxWait < 0:
 		return usagef("--max-wait must be 0 (no limit) or more, got %s", o.MaxWait)
 	case f.Changed("max-turns") && !o.HasMessage:

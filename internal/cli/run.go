@@ -110,10 +110,16 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 		return err
 	}
 	defer p.budget.close(w, o)
+	recorder, err := recordTo(w, s, cfg, p, o)
+	if err != nil {
+		return err
+	}
+	defer closeRecording(w, recorder, o)
 	h := host.New()
 	defer closeHost(w, h)
 	setup := p.setup(m, true)
 	setup.MaxWait = o.MaxWait
+	tapes(w, s, cfg, p, m, recorder, &setup)
 	id, err := h.Open(setup)
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ type seat struct {
 	jobs  []proto.Job // what runs beside the turns, oldest first
 	ended bool        // the next turn was ended before it began
 
+	landed int // notices that the next request brings so far
+
 	before money.Amount // what was spent before the session was opened
 }
 
@@ -65,8 +67,41 @@ func (s *seat) stopped() bool {
 	return was
 }
 
-// Take gives what may land at a round boundary.
-func (s *seat) Take() []proto.Said { return s.take(false) }
+// Take gives what may land at a round boundary, which is all that is there. Where a session is played
+// again, the notices of the request that comes are waited for, as long as a job may bring them, and
+// others wait for their turn.
+func (s *seat) Take(ctx context.Context) []proto.Said {
+	if n, known := s.rehearsed(); known {
+		_, _ = s.await(ctx, func() bool { return s.notices() >= n })
+	}
+	out := s.gather(false)
+	s.landed = 0
+	return out
+}
+
+// gather takes what is there, but no more notices than the next request is known to bring.
+func (s *seat) gather(all bool) []proto.Said {
+	most := -1
+	if n, known := s.rehearsed(); known {
+		most = max(n, 0)
+	}
+	out := s.take(all, most)
+	for _, said := range out {
+		if said.Notice != "" {
+			s.landed++
+		}
+	}
+	return out
+}
+
+// rehearsed is how many notices the next request is still to bring, where that is known.
+func (s *seat) rehearsed() (n int, known bool) {
+	if s.setup.Notices == nil {
+		return 0, false
+	}
+	n, known = s.setup.Notices()
+	return n - s.landed, known
+}
 
 // serve runs turns until ctx ends. It looks at the inbox again before it sleeps, so nothing that
 // arrives while a turn ends is missed.
@@ -119,7 +154,7 @@ func (s *seat) turn(ctx context.Context) proto.Ended {
 	ctx, done := s.Scope(ctx)
 	defer done()
 	var facts []proto.Fact
-	for _, said := range s.take(true) {
+	for _, said := range s.gather(true) {
 		facts = append(facts, said)
 	}
 	if s.stopped() {

@@ -20,6 +20,11 @@ func (s *seat) Wait(ctx context.Context) (landed bool, note string) {
 	if !s.setup.Alone {
 		return false, ""
 	}
+	return s.await(ctx, s.boundary)
+}
+
+// await waits, in sight, until something is there or no job runs that could bring it.
+func (s *seat) await(ctx context.Context, there func() bool) (landed bool, note string) {
 	start := time.Now()
 	tick := time.NewTicker(sayWaiting)
 	defer tick.Stop()
@@ -33,7 +38,7 @@ func (s *seat) Wait(ctx context.Context) (landed bool, note string) {
 	for {
 		jobs := s.running()
 		switch {
-		case s.boundary():
+		case there():
 			return true, ""
 		case len(jobs) == 0 || ctx.Err() != nil:
 			return false, ""
