@@ -24,6 +24,7 @@ type event struct {
 		Signature  string `json:"signature"`
 		JSON       string `json:"partial_json"`
 		StopReason string `json:"stop_reason"`
+		Stop       *why   `json:"stop_details"`
 	} `json:"delta"`
 	Usage *counts `json:"usage"`
 }
@@ -32,7 +33,13 @@ type message struct {
 	Type       string            `json:"type"`
 	Content    []json.RawMessage `json:"content"`
 	StopReason string            `json:"stop_reason"`
+	Stop       *why              `json:"stop_details"`
 	Usage      *counts           `json:"usage"`
+}
+
+// why says more of a refusal.
+type why struct {
+	Explanation string `json:"explanation"`
 }
 
 // counts are cumulative: a later event repeats or corrects an earlier one, and leaves out what it
@@ -73,6 +80,7 @@ type answer struct {
 	tell   func(model.Delta)
 	blocks []*block
 	stop   string
+	why    string // the provider's words for a refusal
 	usage  counts
 }
 
@@ -80,7 +88,7 @@ type answer struct {
 type block struct {
 	index     int
 	kind      string
-	raw       json.RawMessage // of redacted thinking, as it came
+	raw       json.RawMessage // of what is not rebuilt from its pieces, as it came
 	id, name  string
 	input     json.RawMessage // of a call that came whole
 	text      strings.Builder // text, thinking or arguments
@@ -121,6 +129,7 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 		if ev.Delta.StopReason != "" {
 			a.stop = ev.Delta.StopReason
 		}
+		a.explain(ev.Delta.Stop)
 	}
 	return false, nil
 }
@@ -138,7 +147,14 @@ func (a *answer) Whole(body []byte) error {
 		}
 	}
 	a.stop = w.StopReason
+	a.explain(w.Stop)
 	return nil
+}
+
+func (a *answer) explain(w *why) {
+	if w != nil && a.Room(len(w.Explanation)) {
+		a.why = w.Explanation
+	}
 }
 
 // begin opens a block; false says that there is no room for it.
@@ -161,7 +177,7 @@ func (a *answer) begin(index int, raw json.RawMessage) bool {
 		return true // the same event a second time: it must not make a second call
 	}
 	b := &block{index: index, kind: head.Type, id: head.ID, name: head.Name, input: head.Input}
-	if b.kind == "redacted_thinking" {
+	if b.kind != "text" && b.kind != "thinking" && b.kind != "tool_use" {
 		b.raw = raw
 	}
 	a.blocks = append(a.blocks, b)
@@ -226,6 +242,9 @@ func (a *answer) reply() model.Reply {
 		r.Stop = model.StopLength
 	case "refusal":
 		r.Stop = model.StopRefusal
+		if r.Blocks.Text() == "" && a.why != "" {
+			r.Blocks = append(r.Blocks, msg.Text{Text: a.why})
+		}
 	case "":
 	default:
 		r.Stop = model.StopEnd

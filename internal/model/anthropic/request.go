@@ -73,8 +73,9 @@ type outcome struct {
 	Mark    *mark  `json:"cache_control,omitempty"`
 }
 
-// body writes the request. The same request gives the same bytes.
-func (m *Model) body(r model.Request) ([]byte, error) {
+// body writes the request. The same request gives the same bytes. said is what the model has said of
+// its reply so far.
+func (m *Model) body(r model.Request, said []any) ([]byte, error) {
 	v := parseModel(r.Model)
 	q := request{
 		Model: r.Model, MaxTokens: r.MaxOutput, Stream: true,
@@ -99,7 +100,14 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 	if strings.TrimSpace(r.System) != "" {
 		q.System = []part{{Type: "text", Text: r.System}}
 	}
-	markCache(&q)
+	if m.learnt.marks() {
+		markCache(&q)
+	}
+	if n := len(q.Messages); n > 0 && len(said) > 0 && q.Messages[n-1].Role == "assistant" {
+		q.Messages[n-1].Content = append(q.Messages[n-1].Content, said...)
+	} else if len(said) > 0 {
+		q.Messages = append(q.Messages, turn{"assistant", said})
+	}
 	b := encode(q)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")

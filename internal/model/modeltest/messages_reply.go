@@ -24,6 +24,14 @@ func (r Reply) messageStop() string {
 	return "end_turn"
 }
 
+// stopDetails: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+func (r Reply) stopDetails() any {
+	if r.Explained == "" {
+		return nil
+	}
+	return object{"type": "refusal", "category": nil, "explanation": r.Explained}
+}
+
 // messageUsage counts cached tokens apart from the others:
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
 func (r Reply) messageUsage(output int) object {
@@ -44,6 +52,9 @@ func (r Reply) messageBlocks() list {
 	if r.Redacted != "" {
 		out = append(out, object{"type": "redacted_thinking", "data": r.Redacted})
 	}
+	for _, h := range r.Hosted {
+		out = append(out, value(h))
+	}
 	if t := r.Text + r.Refusal; t != "" {
 		out = append(out, object{"type": "text", "text": t, "citations": nil})
 	}
@@ -60,7 +71,7 @@ func (r Reply) messageBlocks() list {
 func (r Reply) messageWhole(q object) any {
 	return object{
 		"id": "msg_test", "type": "message", "role": "assistant", "model": q["model"], "content": r.messageBlocks(),
-		"stop_reason": r.messageStop(), "stop_sequence": nil, "usage": r.messageUsage(r.Usage.Output),
+		"stop_reason": r.messageStop(), "stop_sequence": nil, "stop_details": r.stopDetails(), "usage": r.messageUsage(r.Usage.Output),
 	}
 }
 
@@ -96,6 +107,13 @@ func (r Reply) messageEvents(q object) [][]byte {
 			for _, s := range pieces(block["text"].(string), 6) {
 				delta(object{"type": "text_delta", "text": s})
 			}
+		case "server_tool_use":
+			start(object{"type": block["type"], "id": block["id"], "name": block["name"], "input": object{}})
+			for _, s := range pieces(string(encode(block["input"])), 7) {
+				delta(object{"type": "input_json_delta", "partial_json": s})
+			}
+		case "web_search_tool_result":
+			start(block)
 		case "tool_use":
 			start(object{"type": "tool_use", "id": block["id"], "name": block["name"], "input": object{}})
 			delta(object{"type": "input_json_delta", "partial_json": ""})
@@ -112,7 +130,7 @@ func (r Reply) messageEvents(q object) [][]byte {
 		}
 	}
 	event("message_delta", object{
-		"delta": object{"stop_reason": r.messageStop(), "stop_sequence": nil},
+		"delta": object{"stop_reason": r.messageStop(), "stop_sequence": nil, "stop_details": r.stopDetails()},
 		"usage": object{"output_tokens": r.Usage.Output},
 	})
 	event("message_stop", object{})

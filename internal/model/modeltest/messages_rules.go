@@ -73,7 +73,7 @@ func (s *Server) checkMessages(r *http.Request, body []byte) (object, *problem) 
 		return nil, &problem{status: 404, kind: "not_found_error", message: "model: " + model}
 	}
 	c := &messagesCheck{server: s, q: q, model: model, version: versionOf(model), latest: latest}
-	for _, check := range []func() *problem{c.settings, c.sampling, c.thinking, c.tools, c.system, c.messages, c.conversation, c.cacheMarks} {
+	for _, check := range []func() *problem{c.settings, c.sampling, c.thinking, c.tools, c.system, c.messages, c.sizes, c.conversation, c.cacheMarks} {
 		if p := check(); p != nil {
 			return nil, p
 		}
@@ -91,6 +91,7 @@ type messagesCheck struct {
 	marks     int  // cache marks seen
 	short     bool // one of them was for five minutes
 	turns     []turnCheck
+	pictures  []picture
 	toolNames []string
 }
 
@@ -392,6 +393,9 @@ func (c *messagesCheck) mark(b object, at string) *problem {
 	v := b["cache_control"]
 	if v == nil {
 		return nil
+	}
+	if c.server.Unmarked {
+		return invalid("%s.cache_control: Extra inputs are not permitted", at)
 	}
 	o, ok := v.(object)
 	if !ok || o["type"] != "ephemeral" {

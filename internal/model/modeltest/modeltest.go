@@ -29,11 +29,13 @@ type Reply struct {
 	Signature string   // of the thinking; "" gives one made from it
 	Redacted  string   // the data of a redacted_thinking block; messages dialect only
 	Details   []string // reasoning_details, each a block of JSON; chat completions only
+	Hosted    []string // blocks of the server's own tools, each of JSON; messages dialect only
 	Text      string
 	Refusal   string // the words of a refusal, which also sets the stop reason
 	Calls     []Call
 	Phase     string // commentary or final_answer; responses dialect only
 	Usage     msg.Usage
+	Explained string // what the provider says of a refusal; messages dialect only
 	Stop      string // in the dialect's own words; "" follows from the parts
 
 	hourWrites int // tokens that a cache keeps for an hour
@@ -111,6 +113,8 @@ type Server struct {
 	Keyless bool
 	// IgnoreStream answers whole although a stream was asked for.
 	IgnoreStream bool
+	// Unmarked is a server of the messages dialect that does not know cache_control.
+	Unmarked bool
 	// Chat is how it differs from the vendor's where it speaks chat completions.
 	Chat Variant
 	// Cache, where there is one, decides the usage that is reported of the input.
@@ -125,6 +129,7 @@ type Server struct {
 	mu       sync.Mutex
 	script   []Reply
 	requests []Request
+	paused   *Reply            // the reply that waits to be continued
 	thoughts map[string]string // signature or redacted data → the text it was given with
 	reasoned map[string]bool   // ids of calls that came with reasoning_content
 	said     spoken            // over the responses API
@@ -252,6 +257,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // remember keeps what a later request must bring back unaltered.
 func (s *Server) remember(d Dialect, r Reply) {
 	if d == Messages {
+		if s.paused = nil; r.Stop == "pause_turn" {
+			s.paused = &r
+		}
 		if r.Reasoning != "" || r.Signature != "" {
 			s.thoughts[r.signature()] = r.Reasoning
 		}
