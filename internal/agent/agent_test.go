@@ -352,6 +352,23 @@ func TestCallsOfACutReplyNeverRun(t *testing.T) {
 	}
 }
 
+func TestCallsOfADeclinedReplyNeverRunAndEndTheTurn(t *testing.T) {
+	d := newDesk()
+	end := turn(t, d, 0, wants(model.StopRefusal, call("a", "look", `{"n":1}`), call("b", "nowhere", `{}`)), says("never asked"))
+	if end.Why != proto.Failed || end.Rounds != 1 || end.Error != "the model declined to answer; none of its calls was run" {
+		t.Errorf("%+v", end)
+	}
+	sent := d.State().Messages
+	results := sent[len(sent)-1].Blocks
+	for i, name := range []string{"look", "nowhere"} {
+		r := results[i].(msg.Result)
+		want := "the reply that this " + name + " call stood in was declined by the model or its provider; nothing was run — do without what was declined, or ask the user"
+		if !r.Failed || r.Blocks.Text() != want {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestThreeIdenticalMalformedCallsEndTheTurn(t *testing.T) {
 	bad := wants(model.StopCalls, call("x", "look", `{"n":`))
 	end := turn(t, newDesk(), 0, bad, bad, bad, says("never asked"))
