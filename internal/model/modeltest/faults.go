@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,9 +15,10 @@ type Fault struct {
 	After int  // how many events are sent first, counted from there
 	Half  bool // half of the next event is sent, too
 
-	Status int         // for FaultStatus
-	Header http.Header // for FaultStatus and FaultType
-	Body   string      // for FaultStatus, FaultError and FaultFailed, "" is the dialect's own overload error; for FaultAlive, "" is a comment
+	Status int           // for FaultStatus
+	Header http.Header   // for FaultStatus and FaultType; {http} and {rfc3339} in a value are the moment below
+	Later  time.Duration // how long after the answer that moment is
+	Body   string        // for FaultStatus, FaultError and FaultFailed, "" is the dialect's own overload error; for FaultAlive, "" is a comment
 }
 
 // FaultKind is a kind of failure.
@@ -110,13 +112,25 @@ func (s *Server) spoil(d Dialect, q object, r Reply) [][]byte {
 	return out
 }
 
+// headers are a fault's headers. A moment is counted from the answer's own date.
+func (f Fault) headers(h http.Header) {
+	now := time.Now().UTC().Truncate(time.Second)
+	h.Set("Date", now.Format(http.TimeFormat))
+	at := now.Add(f.Later)
+	moment := strings.NewReplacer("{http}", at.Format(http.TimeFormat), "{rfc3339}", at.Format(time.RFC3339))
+	for k, values := range f.Header {
+		h[k] = nil
+		for _, v := range values {
+			h[k] = append(h[k], moment.Replace(v))
+		}
+	}
+}
+
 // play streams a reply, up to its fault.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, d Dialect, q object, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if reply.Fault.Kind == FaultType {
-		for k, v := range reply.Fault.Header {
-			w.Header()[k] = v
-		}
+		reply.Fault.headers(w.Header())
 	}
 	w.WriteHeader(http.StatusOK)
 	var out []byte

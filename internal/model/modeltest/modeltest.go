@@ -16,6 +16,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"jig/internal/msg"
 )
@@ -93,7 +94,8 @@ type Request struct {
 	Path    string
 	Header  http.Header
 	Body    []byte
-	Refused string // why it was refused, "" when it was answered
+	At      time.Time // when it had come
+	Refused string    // why it was refused, "" when it was answered
 }
 
 // Server plays a script. The zero values of its options are the vendors' behaviour; set them
@@ -206,7 +208,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/responses")) {
 		d = Responses
 	}
-	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body}
+	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, At: time.Now()}
 	var p *problem
 	var fields object
 	s.mu.Lock()
@@ -277,9 +279,7 @@ func (s *Server) remember(d Dialect, r Reply) {
 }
 
 func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
-	for k, v := range f.Header {
-		w.Header()[k] = v
-	}
+	f.headers(w.Header())
 	if f.Body == "" {
 		p := overload(d)
 		p.status = f.Status

@@ -35,8 +35,8 @@ type Policy struct {
 }
 
 // Default is the policy for a provider: a broken connection gets 5 tries, in about 8 seconds, and one
-// that is busy 16, in about 9 minutes.
-func Default() Policy { return Policy{Broken: 5, Busy: 16} }
+// that is busy 13, in about 6 minutes.
+func Default() Policy { return Policy{Broken: 5, Busy: 13} }
 
 // Wait is a request that is going to be made again.
 type Wait struct {

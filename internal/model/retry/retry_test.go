@@ -90,7 +90,7 @@ func TestWhatPassesIsTriedAgainAndWhatDoesNotIsFinal(t *testing.T) {
 		err   error
 		tries int
 	}{
-		"limit": {fault(model.KindLimit, 0), 16}, "server": {fault(model.KindServer, 0), 16}, "network": {fault(model.KindNetwork, 0), 5},
+		"limit": {fault(model.KindLimit, 0), 13}, "server": {fault(model.KindServer, 0), 13}, "network": {fault(model.KindNetwork, 0), 5},
 		"auth": {fault(model.KindAuth, 0), 1}, "request": {fault(model.KindRequest, 0), 1}, "overflow": {fault(model.KindOverflow, 0), 1},
 		"quota": {fault(model.KindQuota, time.Second), 1}, "protocol": {fault(model.KindProtocol, 0), 1}, "final": {final, 1}, "ours": {errors.New("a bug"), 1},
 	} {
@@ -123,10 +123,10 @@ func TestWaitsGrowAndStopGrowing(t *testing.T) {
 			between(t, "server", s.at[i]-s.at[i-1], want)
 			want = min(2*want, time.Minute)
 		}
-		if total := s.at[len(s.at)-1]; total > 10*time.Minute || total < 6*time.Minute {
+		if total := s.at[len(s.at)-1]; total > 7*time.Minute || total < 4*time.Minute {
 			t.Errorf("%v in all", total)
 		}
-		if w := waits[0]; w.Try != 2 || w.Tries != 16 || w.Why.Text != "it broke" || w.Until.Sub(w.Since) != w.Left {
+		if w := waits[0]; w.Try != 2 || w.Tries != 13 || w.Why.Text != "it broke" || w.Until.Sub(w.Since) != w.Left {
 			t.Errorf("%+v", w)
 		}
 	})
