@@ -7,6 +7,7 @@ package tape
 import (
 	"crypto/sha256"
 	"fmt"
+	"unicode/utf8"
 
 	"jig/internal/model"
 	"jig/internal/msg"
@@ -133,6 +134,11 @@ func Check(parts []Part) error {
 		}
 		if n != 1 || p.Result != nil {
 			return fmt.Errorf("block %d must have one of text, reasoning, call and image", i+1)
+		}
+		for _, e := range []*Exact{p.Text, p.Reasoning, p.Call} {
+			if e != nil && !utf8.ValidString(string(*e)) {
+				return fmt.Errorf("block %d is not UTF-8 text: only args and raw may be any bytes", i+1)
+			}
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ type rule struct {
 	name     string
 	what     string // for the manual
 	numbered bool
-	find     *regexp.Regexp // its last group is the value; nil where a Place or the caller says it
+	find     *regexp.Regexp // its last group is the value; nil where the run says it
 }
 
 const temporary = `(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/\s]+/[^/\s]+/T)`
@@ -35,7 +35,7 @@ var rules = []rule{
 		regexp.MustCompile("([^\\s\"'`]*[/\\\\]jig-jobs[^/\\\\\\s]*[/\\\\][\\d-]+[/\\\\]b\\d+\\.log)")},
 	{"root", "the project's folder", false, nil},
 	{"home", "the home folder", false, nil},
-	{"temp", "what lies directly in a temporary folder", true, regexp.MustCompile(`(?:^|[^\w./}-])(` + temporary + `/` + pathPart + `)`)},
+	{"temp", "what lies directly in a temporary folder", true, nil},
 	{"job", "the id of a background job, where jig says it", true, regexp.MustCompile(`\bbackground job (b\d+)\b`)},
 	{"pid", "a number after pid, ppid or process; afterwards the same number wherever it has four digits or more", true,
 		regexp.MustCompile(`(?i)\b(?:p?pid|process)[ =:#]{1,2}(\d+)\b`)},
@@ -68,7 +68,7 @@ func Rules() (out [][2]string) {
 type Values struct {
 	secrets []string
 	places  []Place           // longest first
-	temps   []*regexp.Regexp  // of the places named temp
+	temp    *regexp.Regexp    // what is temporary in this run
 	names   map[string]string // by kind and value
 	acting  []Place           // what has a name and can be put into arguments, longest first
 	counts  map[string]int
@@ -83,17 +83,20 @@ func NewValues(places []Place, secrets []string) *Values {
 	}
 	slices.SortFunc(v.secrets, longest)
 	v.secrets = slices.Compact(v.secrets)
+	var temps []string
 	for _, p := range places {
 		p.Path = strings.TrimRight(p.Path, `/\`)
 		switch {
 		case p.Path == "":
 		case p.Name == "temp":
-			v.temps = append(v.temps, regexp.MustCompile(`(?:^|[^\w./}-])(`+regexp.QuoteMeta(p.Path)+`[/\\]`+pathPart+`)`))
+			temps = append(temps, regexp.QuoteMeta(p.Path))
 		default:
 			v.places = append(v.places, p)
 			v.act(p)
 		}
 	}
+	slices.SortFunc(temps, longest)
+	v.temp = regexp.MustCompile(`(?:^|[^\w./}-])((?:` + strings.Join(append(temps, temporary), "|") + `)[/\\]` + pathPart + `)`)
 	byLength := func(a, b Place) int { return longest(a.Path, b.Path) }
 	slices.SortStableFunc(v.places, byLength)
 	return v
@@ -146,14 +149,10 @@ func (v *Values) Take(s string) string {
 			for _, p := range v.places {
 				s, _ = replaceWhole(s, p.Path, "${"+p.Name+"}")
 			}
-		case r.find == nil:
-		default:
-			if r.name == "temp" {
-				for _, re := range v.temps {
-					s = v.replace(s, rule{name: "temp", numbered: true, find: re})
-				}
-			}
-			s = v.replace(s, r)
+		case r.name == "temp":
+			s = v.replace(s, r, v.temp)
+		case r.find != nil:
+			s = v.replace(s, r, r.find)
 		}
 	}
 	if v.counts["pid"] == 0 {
@@ -170,8 +169,8 @@ func (v *Values) Take(s string) string {
 // number is what a pid that was named once may look like elsewhere.
 var number = regexp.MustCompile(`\b\d{4,}\b`)
 
-func (v *Values) replace(s string, r rule) string {
-	found := r.find.FindAllStringSubmatchIndex(s, -1)
+func (v *Values) replace(s string, r rule, find *regexp.Regexp) string {
+	found := find.FindAllStringSubmatchIndex(s, -1)
 	if found == nil {
 		return s
 	}
@@ -213,8 +212,17 @@ func (v *Values) act(p Place) {
 // be those of another run.
 var pids = regexp.MustCompile(`\bkill(?:\s+-[\w-]*)*(?:\s+-?\d+\b)+|(?i:\b(?:p?pid|process)[ =:#]{1,2}\d+\b)`)
 
-// lift puts names into the arguments of a call for what they would have to be in another run.
+// lift puts names into the arguments of a call for what they would have to be in another run. Where
+// they could not be put back to the byte, the arguments stay.
 func (v *Values) lift(args string) (string, []string) {
+	out, names := v.named(args)
+	if v.drop(out, names) != args {
+		return args, nil
+	}
+	return out, names
+}
+
+func (v *Values) named(args string) (string, []string) {
 	var used []string
 	isJSON := json.Valid([]byte(args))
 	was := args
@@ -246,21 +254,26 @@ func (v *Values) lift(args string) (string, []string) {
 
 // drop puts values in place of the names that lift put into arguments.
 func (v *Values) drop(args string, names []string) string {
-	isJSON := json.Valid([]byte(args))
-	for _, name := range names {
-		for _, p := range v.acting {
-			if p.Name != name {
-				continue
-			}
-			value := p.Path
-			if isJSON {
-				value = escaped(value)
-			}
-			args = strings.ReplaceAll(args, "${"+name+"}", value)
-			break
-		}
+	if len(names) == 0 {
+		return args
 	}
-	return args
+	fill := func(form func(string) string) string {
+		out := args
+		for _, name := range names {
+			for _, p := range v.acting {
+				if p.Name == name {
+					out = strings.ReplaceAll(out, "${"+name+"}", form(p.Path))
+					break
+				}
+			}
+		}
+		return out
+	}
+	// A name may stand for a number, so it takes the values to tell whether these are JSON.
+	if out := fill(escaped); json.Valid([]byte(out)) {
+		return out
+	}
+	return fill(func(s string) string { return s })
 }
 
 // replaceWhole replaces what is not a part of a longer name or number.
