@@ -43,7 +43,12 @@ func openModel(w World, r config.Resolved) (model.Model, error) {
 	if r.Key == "" && r.Provider.URL == "" && len(r.KeyNames) > 0 {
 		return nil, fmt.Errorf("no API key for provider %q: set %s, or providers.%s.key in a config file", r.ProviderName, strings.Join(r.KeyNames, " or "), r.ProviderName)
 	}
-	return open(r, hasty(w, r.Provider, endpointOptions(r)))
+	o := hasty(w, r.Provider, endpointOptions(r))
+	var err error
+	if o.Roots, err = roots(w, r.Provider); err != nil {
+		return nil, err
+	}
+	return open(r, o)
 }
 
 func endpointOptions(r config.Resolved) endpoint.Options {

@@ -63,7 +63,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"bytes": cmdBytes, "grow": cmdGrow, "many": cmdMany, "fifo": cmdFifo, "socket": cmdSocket,
 	"link": cmdLink, "age": cmdAge, "mode": cmdMode, "length": cmdLength, "drop": cmdDrop,
 	// a model
-	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent,
+	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached,
+	// the way to it
+	"secure": cmdSecure, "proxy": cmdProxy, "seen": cmdSeen, "userinfo": cmdUserinfo,
 }
 
 func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
@@ -77,6 +79,7 @@ type stage struct {
 	t       testing.TB
 	vars    []string
 	servers map[string]*server
+	between network
 	talk    *talk
 }
 

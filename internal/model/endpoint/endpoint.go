@@ -6,6 +6,8 @@ package endpoint
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -30,7 +32,9 @@ type Options struct {
 	Headers map[string]string
 	// Proxy chooses the proxy of a request; nil uses none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Transport replaces the built-in one; Proxy is then its own affair.
+	// Roots are the authorities that certificates may come from; nil is those of the machine.
+	Roots *x509.CertPool
+	// Transport replaces the built-in one; Proxy and Roots are then its own affair.
 	Transport http.RoundTripper
 	// Silence is how long an answer may send nothing before it is given up; 0 is 5 minutes, less than 0
 	// for ever. It may take twice as long to begin, and send nothing but keep-alives four times as long.
@@ -92,6 +96,14 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 			IdleConnTimeout:     90 * time.Second,
 			// A compressed stream is held back by the compressor.
 			DisableCompression: true,
+			TLSClientConfig:    &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+			// The transport's own error does not say that it was the proxy.
+			OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
+				if res.StatusCode == http.StatusOK {
+					return nil
+				}
+				return &proxyRefusal{proxy.Host, res.StatusCode}
+			},
 		}
 		transport = c.own
 	}

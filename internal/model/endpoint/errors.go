@@ -54,10 +54,15 @@ func (c *Client) brokenText(err error) (text string, final bool) {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
+	var proxy *proxyRefusal
 	switch {
+	case errors.As(err, &proxy):
+		return fmt.Sprintf("the proxy %s refuses the way to %s: %v; check the proxy settings", proxy.host, where, proxy), proxy.status < 500
 	case errors.As(err, &dns):
 		return fmt.Sprintf("the host name %s cannot be resolved; check the provider's url and the network", dns.Name), false
-	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("the certificate of %s comes from an authority this machine does not trust; check the provider's url, or set SSL_CERT_FILE to a file with that authority's certificate", where), true
+	case errors.As(err, &name), errors.As(err, &invalid):
 		return fmt.Sprintf("the certificate of %s is not accepted: %v; check the provider's url and the machine's certificates", where, innermost(err)), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return fmt.Sprintf("%s does not speak TLS; the provider's url may need http:// instead of https://", where), true
@@ -69,6 +74,16 @@ func (c *Client) brokenText(err error) (text string, final bool) {
 		return fmt.Sprintf("%s broke off its answer; try again", where), false
 	}
 	return fmt.Sprintf("the connection to %s failed: %v; try again", where, innermost(err)), false
+}
+
+// proxyRefusal is a proxy's answer to the wish to be led on to another host.
+type proxyRefusal struct {
+	host   string
+	status int
+}
+
+func (p *proxyRefusal) Error() string {
+	return strings.TrimSpace(fmt.Sprint(p.status, " ", http.StatusText(p.status)))
 }
 
 // innermost leaves out the layers that repeat the method and the URL, which may hold a secret.
