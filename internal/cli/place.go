@@ -65,10 +65,12 @@ func holding(key string, env []string) (names []string) {
 	return names
 }
 
-// What tests may set: the one tier that is tried, and how long a command is waited for.
+// What tests may set: the one tier that is tried, how long a command is waited for, and the ports that
+// a first start asks, with commas between.
 const (
 	testOnlyTier  = "JIG_TEST_TIER"
 	testOnlyYield = "JIG_TEST_YIELD"
+	testOnlyPorts = "JIG_TEST_PORTS"
 )
 
 // probe finds the strongest tier by running it. A good answer is kept with the state, so that it
