@@ -83,6 +83,11 @@ func (s *Size) Excess() string {
 func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 	ctx, s := c.listen(ctx)
 	defer s.stop()
+	defer func() {
+		if c.own != nil && gaveUp(ctx) != nil {
+			c.own.leave()
+		}
+	}()
 	res, err := c.post(ctx, body, s)
 	if err != nil {
 		return err
@@ -129,7 +134,7 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		switch {
 		case errors.Is(err, io.EOF) && !seen:
 			return c.notReply(res, nil)
-		case err != nil && a.Ended() && (ctx.Err() == nil || gaveUp(ctx) != nil):
+		case err != nil && a.Ended() && !cancelled(ctx):
 			return nil // the reply was whole; only the stream's own end is missing
 		case errors.Is(err, sse.ErrTooLong):
 			return c.Errorf(model.KindProtocol, "%s: %v; try again or use another model", c.Host(), err)

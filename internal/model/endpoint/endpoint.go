@@ -6,10 +6,8 @@ package endpoint
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -60,13 +58,10 @@ type Client struct {
 	headers map[string]string
 	secrets []string
 	http    *http.Client
-	own     *http.Transport
+	own     *connections // nil when the transport is somebody else's
 	silence time.Duration
 	divide  time.Duration
 }
-
-// connectTimeout bounds reaching the server, which answers at once or not at all.
-const connectTimeout = 20 * time.Second
 
 // New makes a client. auth are the dialect's headers, the key among them. A base URL that cannot
 // be used is reported by Ask, so that building a model cannot fail.
@@ -88,23 +83,7 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 	c.url, c.err = join(c.base, v.Version, v.Path)
 	transport := o.Transport
 	if transport == nil {
-		c.own = &http.Transport{
-			Proxy:               o.Proxy,
-			DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
-			TLSHandshakeTimeout: connectTimeout,
-			ForceAttemptHTTP2:   true,
-			IdleConnTimeout:     90 * time.Second,
-			// A compressed stream is held back by the compressor.
-			DisableCompression: true,
-			TLSClientConfig:    &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
-			// The transport's own error does not say that it was the proxy.
-			OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
-				if res.StatusCode == http.StatusOK {
-					return nil
-				}
-				return &proxyRefusal{proxy.Host, res.StatusCode}
-			},
-		}
+		c.own = newConnections(o)
 		transport = c.own
 	}
 	c.http = &http.Client{
@@ -118,7 +97,7 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 // Close gives up the idle connections.
 func (c *Client) Close() error {
 	if c.own != nil {
-		c.own.CloseIdleConnections()
+		c.own.closeIdle()
 	}
 	return nil
 }
@@ -191,7 +170,7 @@ func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Respo
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
-	if ctx.Err() != nil && gaveUp(ctx) == nil {
+	if cancelled(ctx) {
 		return nil, ctx.Err()
 	}
 	return nil, c.refused(res, text)

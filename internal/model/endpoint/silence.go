@@ -127,3 +127,6 @@ func gaveUp(ctx context.Context) *silent {
 	}
 	return nil
 }
+
+// cancelled says whether somebody else than the silence ended a context.
+func cancelled(ctx context.Context) bool { return ctx.Err() != nil && gaveUp(ctx) == nil }
