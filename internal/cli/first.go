@@ -82,7 +82,7 @@ func onPorts(ctx context.Context, w World) []offer {
 		if n := len(f.Models); n > 1 {
 			from += fmt.Sprintf(", the first of %d models", n)
 		}
-		out = append(out, offer{ref: localName + ":" + f.Models[0], from: from + "; what runs here has no price", url: f.URL})
+		out = append(out, offer{ref: localName + ":" + f.Models[0], from: from + "; its price is not known", url: f.URL})
 	}
 	return out
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"testing"
 
+	"jig/docs"
 	"jig/internal/config"
 	"jig/internal/model/catalog"
 	"jig/internal/model/local"
@@ -29,6 +32,19 @@ func TestFavouritesAreStillListed(t *testing.T) {
 		}
 		if !listed {
 			t.Errorf("%s is not listed on %s", ref, catalog.Date())
+		}
+	}
+}
+
+// TestManualNamesEveryPort keeps the manual's list of who is asked true.
+func TestManualNamesEveryPort(t *testing.T) {
+	page, err := docs.Pages.ReadFile("getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range local.Usual() {
+		if !regexp.MustCompile(regexp.QuoteMeta(p.Usual) + `[^.0-9]* ` + strconv.Itoa(p.Number) + `\b`).Match(page) {
+			t.Errorf("getting-started.md does not say that %s is looked for on %d", p.Usual, p.Number)
 		}
 	}
 }

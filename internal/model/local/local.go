@@ -156,9 +156,14 @@ func Plain(name string) bool {
 	return true
 }
 
-// talks leaves out what is listed beside the models one can talk to.
+// talks leaves out what is listed beside the models one can talk to here: those for other purposes,
+// and those that a program only passes on to a service, as Ollama does with names that end in cloud:
+// https://docs.ollama.com/cloud.
 func talks(name string) bool {
 	name = strings.ToLower(name)
+	if strings.HasSuffix(name, ":cloud") || strings.HasSuffix(name, "-cloud") {
+		return false
+	}
 	for _, word := range []string{"embed", "rerank", "whisper", "bge-", "-tts"} {
 		if strings.Contains(name, word) {
 			return false

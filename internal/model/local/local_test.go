@@ -55,8 +55,9 @@ func TestServersAsTheyAnswerAreFound(t *testing.T) {
 		left   int
 	}{
 		"ollama": {`{"object":"list","data":[{"id":"nomic-embed-text:latest","object":"model","created":1,"owned_by":"library"},
+			{"id":"gpt-oss:120b-cloud","object":"model"},{"id":"glm-5:cloud","object":"model"},
 			{"id":"qwen3:8b","object":"model","created":1,"owned_by":"library"},{"id":"hf.co/unsloth/Qwen3-GGUF:Q4_K_M","object":"model"}]}` + "\n",
-			[]string{"qwen3:8b", "hf.co/unsloth/Qwen3-GGUF:Q4_K_M"}, 1},
+			[]string{"qwen3:8b", "hf.co/unsloth/Qwen3-GGUF:Q4_K_M"}, 3},
 		"lm studio": {`{"data":[{"id":"openai/gpt-oss-20b","object":"model","owned_by":"organization_owner"},{"id":"text-embedding-nomic-embed-text-v1.5","object":"model"}],"object":"list"}`,
 			[]string{"openai/gpt-oss-20b"}, 1},
 		"llama.cpp": {`{"models":[{"name":"../models/a_b-8B.gguf","capabilities":["completion"]}],"object":"list","data":[{"id":"../models/a_b-8B.gguf","object":"model","owned_by":"llamacpp","meta":{"n_ctx_train":131072}}]}`,
