@@ -51,16 +51,13 @@ func secrets(w World, cfg *config.Config, p *plan) []string {
 		}
 	}
 	for _, r := range all {
-		add(r.Key.Reveal())
+		add(r.Key.Reveal(), r.Provider.Key.Reveal()) // a replay has none, and may stand where one was used
 		for name, value := range r.Provider.Headers {
 			if !slices.Contains(harmless, strings.ToLower(name)) {
 				add(value.Reveal())
 			}
 		}
-		if u, err := url.Parse(r.Provider.URL); err == nil && u.User != nil {
-			pass, _ := u.User.Password()
-			add(pass, u.User.Username()+":"+pass)
-		}
+		add(credentials(r.Provider.URL)...)
 	}
 	for _, key := range cfg.Keys {
 		add(key.Reveal())
@@ -69,9 +66,27 @@ func secrets(w World, cfg *config.Config, p *plan) []string {
 	for _, kv := range w.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok && len(value) >= shortest && secretName(name) {
 			add(value)
+		} else if ok {
+			add(credentials(value)...) // of a proxy, a database
 		}
 	}
 	return out
+}
+
+// credentials are what stands before the host of an address.
+func credentials(address string) []string {
+	if !strings.Contains(address, "://") {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	pass, ok := u.User.Password()
+	if !ok { // a token alone
+		return []string{u.User.Username()}
+	}
+	return []string{pass, u.User.Username() + ":" + pass}
 }
 
 // harmless are headers whose values are in every second text.

@@ -33,6 +33,8 @@ var rules = []rule{
 	{"key", "a key or another secret that jig knows; it is never written", false, nil},
 	{"log", "the log file of a background job", true,
 		regexp.MustCompile("([^\\s\"'`]*[/\\\\]jig-jobs[^/\\\\\\s]*[/\\\\][\\d-]+[/\\\\]b\\d+\\.log)")},
+	// A recording is played with another configuration, since the provider is another one.
+	{"config", "where the system prompt says that the user's and the project's configuration are", false, regexp.MustCompile(`(?m)^(?:user|project) config: (.*)$`)},
 	{"root", "the project's folder", false, nil},
 	{"home", "the home folder", false, nil},
 	{"temp", "what lies directly in a temporary folder", true, nil},

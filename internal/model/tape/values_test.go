@@ -20,6 +20,7 @@ func TestWhatChangesFromRunToRunGetsAName(t *testing.T) {
 		"Mon Nov 30 19:16:41 UTC 2026; Nov 30 19:16 f; Nov  3  2025 g; Mon, 30 Nov 2026 19:16:41 GMT":                     "${time}; ${time} f; ${time} g; ${time}",
 		"at 09:16:41 and 9:16 and a.go:12:34: x":                                                                          "at ${time} and 9:16 and a.go:12:34: x",
 		"ok  \tjig/x\t0.012s, 3ms (1m4.5s) real 0m0.003s 12 seconds 1h":                                                   "ok  \tjig/x\t${duration}, ${duration} (${duration}) real ${duration} ${duration} ${duration}",
+		"user config: /home/ann/c.yaml\nproject config: (absent)\nconfig: x":                                              "user config: ${config}\nproject config: ${config}\nconfig: x",
 		"v1.5s x5s 10 s 5 more line 12 8080 0x1234":                                                                       "v1.5s x5s 10 s 5 more line 12 8080 0x1234",
 	} {
 		v := tape.NewValues(places, nil)
