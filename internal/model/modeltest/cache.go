@@ -42,7 +42,7 @@ func (s *Server) CacheUses() []CacheUse {
 }
 
 // cached looks a request up, keeps what is to be kept of it, and puts the outcome into the reply.
-func (s *Server) cached(d Dialect, body []byte, r Reply) Reply {
+func (s *Server) cached(d Dialect, path string, body []byte, r Reply) Reply {
 	c := s.Cache
 	if c == nil || r.Fault.Kind == FaultStatus {
 		return r // what is read for a reply that never begins is not kept
@@ -55,13 +55,10 @@ func (s *Server) cached(d Dialect, body []byte, r Reply) Reply {
 		now = c.Now()
 	}
 	var u CacheUse
-	switch d {
-	case Messages:
+	if d == Messages {
 		u, r.hourWrites = c.messages(body, now)
-	case Chat:
-		u = c.chat(body, now)
-	default:
-		return r
+	} else {
+		u = c.automatic(d, path, body, now)
 	}
 	c.uses = append(c.uses, u)
 	r.Usage.Input, r.Usage.CacheRead, r.Usage.CacheWrite = u.Input/bytesPerToken, u.Read/bytesPerToken, u.Written/bytesPerToken

@@ -22,6 +22,11 @@ type Variant struct {
 	// Largest is how many bytes a picture may have; 0 means any number.
 	Largest int
 
+	// Nine takes only ids of calls of nine letters and digits, and Turns no words of the user between
+	// results and the model's next message nor two messages of the user in a row, as servers do that
+	// check with https://github.com/mistralai/mistral-common or with a model's own template.
+	Nine, Turns bool
+
 	given map[string]given // what came with a call and has to come back, by the call's id
 }
 
@@ -61,8 +66,17 @@ func (v *Variant) check(q object) *problem {
 	if e, ok := q["reasoning_effort"].(string); ok && len(v.Efforts) > 0 && !slices.Contains(v.Efforts, e) {
 		return chatProblem("reasoning_effort", "unsupported_value", "Unsupported value: 'reasoning_effort' does not support '%s' with this model. Supported values are: '%s'.", e, strings.Join(v.Efforts, "', '"))
 	}
+	role := any("")
 	for i, x := range q["messages"].(list) {
 		m := x.(object)
+		switch before := role; {
+		case !v.Turns:
+		case m["role"] == "user" && before == "tool":
+			return chatProblem("", "3230", "Unexpected role 'user' after role 'tool'")
+		case m["role"] == "user" && before == "user":
+			return chatProblem("", "", "Conversation roles must alternate user/assistant/user/assistant/...")
+		}
+		role = m["role"]
 		if p := v.message(m, i, q["tools"] != nil); p != nil {
 			return p
 		}
@@ -98,6 +112,9 @@ func (v *Variant) message(m object, i int, tools bool) *problem {
 	calls, _ := m["tool_calls"].(list)
 	for _, x := range calls {
 		c := x.(object)
+		if id := c["id"].(string); v.Nine && (len(id) != 9 || strings.ContainsAny(id, "_-")) {
+			return chatProblem("", "3280", "Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.", id)
+		}
 		g, ok := v.given[c["id"].(string)]
 		if !ok {
 			continue

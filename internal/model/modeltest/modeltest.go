@@ -236,7 +236,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			default:
 				s.remember(d, reply)
 			}
-			reply = s.cached(d, body, reply)
+			reply = s.cached(d, r.URL.Path, body, reply)
 		}
 	}
 	if p != nil {

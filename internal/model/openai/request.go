@@ -122,13 +122,15 @@ func (m *Model) messages(r model.Request, w without) []message {
 	if r.System != "" {
 		out = append(out, message{Role: "system", Content: r.System})
 	}
-	ids := model.WireIDs(r.Messages)
+	ids := model.WireIDs(m.given(r))
 	names := map[string]string{}
 	tools := len(r.Tools) > 0
 	for _, x := range r.Messages {
 		if x.Role != msg.Assistant {
 			tools = len(r.Tools) > 0 || tools && slices.ContainsFunc(x.Blocks, isResult)
-			out = append(out, user(x.Blocks, ids, names)...)
+			for _, u := range user(x.Blocks, ids, names) {
+				out = joined(out, u, w.between)
+			}
 			continue
 		}
 		for _, c := range x.Blocks.Calls() {
@@ -145,6 +147,55 @@ func (m *Model) messages(r model.Request, w without) []message {
 		}
 	}
 	return out
+}
+
+// given leaves the ids that providers gave out of what other models said: some services take only ids
+// of the form they give themselves, and everyone takes ours.
+func (m *Model) given(r model.Request) []msg.Message {
+	out := slices.Clone(r.Messages)
+	for i, x := range out {
+		if x.Provider == m.provider && x.Model == r.Model || len(x.Blocks.Calls()) == 0 {
+			continue
+		}
+		out[i].Blocks = slices.Clone(x.Blocks)
+		for n, b := range out[i].Blocks {
+			if c, ok := b.(msg.Call); ok {
+				c.Given = ""
+				out[i].Blocks[n] = c
+			}
+		}
+	}
+	return out
+}
+
+// joined appends a message of the user's side. Neighbours become one, because the templates of many
+// models want the two sides to take turns; between puts a word of the model after results as well.
+func joined(out []message, u message, between bool) []message {
+	if len(out) == 0 || u.Role != "user" {
+		return append(out, u)
+	}
+	last := &out[len(out)-1]
+	switch {
+	case last.Role == "user":
+		last.Content = content(append(parts(last.Content), parts(u.Content)...))
+		return out
+	case last.Role == "tool" && between:
+		out = append(out, message{Role: "assistant", Content: noAnswer})
+	}
+	return append(out, u)
+}
+
+// noAnswer stands between results and words of the user's side where a server wants the model to
+// have spoken.
+const noAnswer = "(no answer yet)"
+
+// parts is content as parts.
+func parts(content any) []part {
+	if text, ok := content.(string); ok {
+		return []part{{Type: "text", Text: text}}
+	}
+	list, _ := content.([]part)
+	return list
 }
 
 // noThought stands for reasoning that is not there, at servers that want some with every message.

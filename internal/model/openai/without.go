@@ -19,6 +19,7 @@ type without struct {
 	otherLimit bool   // the output limit under its other name
 	thoughts   bool   // no earlier reasoning
 	padded     bool   // reasoning with every message of the model, where it has none as well
+	between    bool   // a word of the model between results and what else the user's side says
 	effort     string // this effort in place of the one asked for
 }
 
@@ -80,6 +81,8 @@ func (w without) after(err error, r model.Request, body []byte) without {
 		w.usage = true
 	case has("max_tokens") && has("max_completion_tokens") || unknown && has("max_completion_tokens"):
 		w.otherLimit = r.MaxOutput > 0
+	case has("after role 'tool'") || has(`after role "tool"`):
+		w.between = true
 	case has("effort") && r.Reasoning != "":
 		w.effort = nearest(r.Reasoning, text)
 	}

@@ -153,3 +153,19 @@ func TestEveryPictureRefusedStillLeavesAConversation(t *testing.T) {
 		t.Errorf("refused %d times", n)
 	}
 }
+
+func TestAServerThatWantsTheSidesToTakeTurnsGetsThem(t *testing.T) {
+	// Another model's calls, with its ids, and words of the user where they come in between.
+	r := model.Request{Model: "mistral-large", Tools: tools(), Messages: []msg.Message{
+		msg.Say(msg.User, "begin"), msg.Say(msg.User, "a notice"), seen(t, "a picture", 0),
+		{Role: msg.Assistant, Provider: "other", Model: "claude", Blocks: msg.Blocks{msg.Call{ID: "call00001", Given: "toolu_01AAAAAAAAAAAAAAAAAAAAAA", Name: "f", Args: "{}"}}},
+		{Role: msg.User, Blocks: msg.Blocks{msg.Result{Call: "call00001", Blocks: seen(t, "see", 0).Blocks}, msg.Text{Text: "typed meanwhile"}}},
+	}}
+	s := modeltest.New(t, modeltest.Reply{Text: "I look.", Calls: []modeltest.Call{{ID: "A1b2C3d4E", Name: "f", Args: "{}"}}}, modeltest.Reply{Text: "Done."}, modeltest.Reply{Text: "Bye."})
+	s.Chat.Nine, s.Chat.Turns = true, true
+	talk(t, at(t, s), r, 3)
+	all := s.Requests()
+	if n := len(s.Refused()); n != 1 || !strings.Contains(string(all[len(all)-1].Body), `"id":"A1b2C3d4E"`) {
+		t.Errorf("refused %q, last %s", s.Refused(), all[len(all)-1].Body)
+	}
+}
