@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +95,7 @@ func TestWhatIsRecordedIsWhatWasSaidAndIsSaidAgain(t *testing.T) {
 	q1 := asks("go")
 	q1.System, q1.Reasoning, q1.Tools = "be brief", "low", []model.Tool{{Name: "f", Doc: "does f", Input: []byte(`{ "type":"object"}`)}}
 	q2 := q1
-	q2.Messages = append(q1.Messages[:1:1], msg.Message{Role: msg.Assistant, Blocks: whole.reply.Blocks}, msg.Message{Role: msg.User, Blocks: msg.Blocks{msg.Result{Blocks: msg.Blocks{msg.Text{Text: "done"}}}}})
+	q2.Messages = slices.Concat(q1.Messages, []msg.Message{{Role: msg.Assistant, Blocks: whole.reply.Blocks}, {Role: msg.User, Blocks: msg.Blocks{msg.Result{Blocks: msg.Blocks{msg.Text{Text: "done"}}}}}})
 	requests := []model.Request{q1, q2}
 	file := recorded(t, &scripted{whole, silent}, requests...)
 	m := play(t, file)
@@ -208,29 +209,29 @@ func TestAFullDiskEndsTheRecordingAndNotTheRun(t *testing.T) {
 func TestARecordingIsPrivateAndOverwritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "rec")
-	make := func(name string, err error) {
+	must := func(name string, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(name, err)
 		}
 	}
 	f, err := record.Create(path)
-	make("new", err)
-	make("line", f.Line(1))
-	make("close", f.Close())
+	must("new", err)
+	must("line", f.Line(1))
+	must("close", f.Close())
 	st, err := os.Stat(path)
-	make("stat", err)
+	must("stat", err)
 	if runtime.GOOS != "windows" && st.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", st.Mode())
 	}
-	make("dir", os.Mkdir(filepath.Join(dir, "dir"), 0o755))
+	must("dir", os.Mkdir(filepath.Join(dir, "dir"), 0o755))
 	for _, taken := range []string{path, filepath.Join(dir, "dir")} {
 		if _, err := record.Create(taken); !errors.Is(err, record.ErrTaken) {
 			t.Errorf("%s: %v", taken, err)
 		}
 	}
 	if runtime.GOOS != "windows" {
-		make("link", os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "link")))
+		must("link", os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "link")))
 		if _, err := record.Create(filepath.Join(dir, "link")); !errors.Is(err, record.ErrTaken) {
 			t.Errorf("link: %v", err)
 		}
@@ -239,18 +240,18 @@ func TestARecordingIsPrivateAndOverwritesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	empty := filepath.Join(dir, "empty")
-	make("empty", os.WriteFile(empty, nil, 0o644))
+	must("empty", os.WriteFile(empty, nil, 0o644))
 	for range 2 { // nothing was recorded, so it is empty again
 		f, err = record.Create(empty)
-		make("empty", err)
-		make("close", f.Close())
+		must("empty", err)
+		must("close", f.Close())
 	}
 	if st, err := os.Stat(empty); err != nil || st.Size() > 0 || runtime.GOOS != "windows" && st.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", st, err)
 	}
 	f, err = record.Create(filepath.Join(dir, "unused"))
-	make("unused", err)
-	make("close", f.Close())
+	must("unused", err)
+	must("close", f.Close())
 	if _, err := os.Stat(filepath.Join(dir, "unused")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a recording without a reply is left behind: %v", err)
 	}

@@ -97,11 +97,18 @@ func (t *Talk) Answered(r model.Request, reply msg.Blocks, replied bool) {
 // Changed is the first of the old messages that is not there any more, -1 when all are.
 func Changed(old, now []msg.Message) int {
 	for i, m := range old {
-		if i >= len(now) || m.Role != now[i].Role || !reflect.DeepEqual(m.Blocks, now[i].Blocks) && !(m.Role == msg.Assistant && spoke(now[i], m.Blocks)) {
+		if i >= len(now) || !same(m, now[i]) {
 			return i
 		}
 	}
 	return -1
+}
+
+func same(a, b msg.Message) bool {
+	if a.Role == msg.Assistant {
+		return spoke(b, a.Blocks)
+	}
+	return a.Role == b.Role && reflect.DeepEqual(a.Blocks, b.Blocks)
 }
 
 // spoke reports whether a message is a reply. The ids of its calls came later.
