@@ -117,7 +117,7 @@ func unnumbered(line string) string {
 // what the last request sent.
 func talkThrough(t *testing.T, dialect string, replies []modeltest.Reply) (transcript []string, asked int) {
 	s := modeltest.New(t, replies...)
-	run := start(t, config(dialect, s.URL), 200, func(dir string) {
+	run := start(t, config(dialect, s.URL), 120, func(dir string) {
 		if err := os.WriteFile(filepath.Join(dir, "count.txt"), []byte("start\nn=0;\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
