@@ -75,7 +75,7 @@ func (w without) after(err error, r model.Request, body []byte) without {
 	switch {
 	case has("reasoning_content") && (has("passed back") || has("missing")):
 		w.padded, w.thoughts = true, false
-	case unknown && earlier().MatchString(text) && sent(`"reasoning`) && !w.padded:
+	case unknown && earlier().MatchString(text) && sent(`"reasoning`) && !w.padded && !w.thoughts:
 		w.thoughts = true
 	case unknown && has("stream_options"):
 		w.usage = true

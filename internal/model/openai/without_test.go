@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
 	"jig/internal/model"
 	"jig/internal/model/modeltest"
+	"jig/internal/model/openai"
 	"jig/internal/msg"
 )
 
@@ -87,6 +90,28 @@ func TestFieldsThatAServerDoesNotKnowAreDoneWithout(t *testing.T) {
 		if n := len(s.Refused()); n == 0 || len(all) != n+2 || all[len(all)-1].Refused != "" || !strings.Contains(string(all[len(all)-1].Body), c.want) {
 			t.Errorf("%s: %d requests, refused %q, last %s", name, len(all), s.Refused(), all[len(all)-1].Body)
 		}
+	}
+}
+
+func TestAGradeIsFoundWhereTheServiceHasItsOwnWordForIt(t *testing.T) {
+	var sent []string
+	m := openai.New(openai.Options{URL: "https://openrouter.ai/api/v1", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		b, _ := io.ReadAll(r.Body)
+		sent = append(sent, string(b))
+		status, body := 400, `{"error":{"message":"reasoning.effort: Invalid option: expected one of \"high\"|\"medium\"|\"low\"","code":400}}`
+		if strings.Contains(string(b), `"effort":"high"`) {
+			status, body = 200, `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`
+		}
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	})})
+	r := model.Request{Model: "m", Reasoning: "max", Messages: []msg.Message{msg.Say(msg.User, "hi")}}
+	for range 2 {
+		if _, err := m.Stream(context.Background(), r, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(sent); n > 4 || !strings.Contains(sent[n-1], `"reasoning":{"effort":"high"}`) {
+		t.Errorf("%q", sent)
 	}
 }
 
