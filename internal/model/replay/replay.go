@@ -135,6 +135,9 @@ func (m *Model) take(r model.Request) (reply, error) {
 			return reply{}, model.Errorf(model.KindRequest, "replay: the request for reply %d is not as it was recorded: %s", n+1, why)
 		}
 	}
+	if name := m.strict.talk.Values.Unknown(p.Blocks); name != "" {
+		return reply{}, model.Errorf(model.KindRequest, "replay: reply %d calls with ${%s}, and nothing in this run is known to be that; write a value in its place and take it out of values", n+1, name)
+	}
 	p.speech = m.strict.talk.Values.Speak(p.Blocks)
 	if !m.script.Recorded {
 		m.fillBlocks(p.speech)

@@ -144,6 +144,16 @@ func TestARecordingCanBePlayedLoosely(t *testing.T) {
 	}
 }
 
+// A shell takes a name that stands for nothing for nothing: rm -rf ${temp1}/out would be rm -rf /out.
+func TestACallWhoseNameStandsForNothingIsNotMade(t *testing.T) {
+	m := at(t, `{"version":1,"recorded":false}
+{"blocks":[{"call":"shell","args":{"command":"rm -rf ${temp1}/out"},"values":["temp1"]}]}`)
+	got, err := m.Stream(t.Context(), first(), nil)
+	if err == nil || len(got.Blocks) > 0 || !strings.HasPrefix(err.Error(), "replay: reply 1 calls with ${temp1}, and nothing in this run is known to be that") {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
 func TestBlocksOfAWrittenScriptTakeValues(t *testing.T) {
 	m := play(t, "version: 1\nreplies:\n  - {capture: {n: '(\\d+)'}, blocks: [{call: f, args: {a: \"${n}\"}}, {text: \"it is ${n}\"}]}")
 	got, err := ask(m, called("x", "grep"), answered("x", "a 42"))

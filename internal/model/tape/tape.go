@@ -7,6 +7,7 @@ package tape
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"jig/internal/model"
@@ -121,6 +122,19 @@ func (v *Values) Speak(parts []Part) msg.Blocks {
 		}
 	}
 	return out
+}
+
+// Unknown is the first name in the calls of a reply that stands for nothing in this run, "" when there
+// is none. Such a call must not be made: a shell takes an unknown name for nothing at all.
+func (v *Values) Unknown(parts []Part) string {
+	for _, p := range parts {
+		for _, name := range p.Values {
+			if !slices.ContainsFunc(v.acting, func(x Place) bool { return x.Name == name }) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // Check says what is wrong with the parts of a reply that somebody wrote.

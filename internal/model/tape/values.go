@@ -39,9 +39,9 @@ var rules = []rule{
 	{"home", "the home folder", false, nil},
 	{"temp", "what lies directly in a temporary folder", true, nil},
 	{"job", "the id of a background job, where jig says it", true, regexp.MustCompile(`\bbackground job (b\d+)\b`)},
-	{"pid", "a number after pid, ppid or process; afterwards the same number wherever it has four digits or more", true,
-		regexp.MustCompile(`(?i)\b(?:p?pid|process)[ =:#]{1,2}(\d+)\b`)},
-	{"time", "a date, a time of day with seconds, or both; dates as ls writes them", false, regexp.MustCompile(times)},
+	{"pid", "a number after pid, ppid or process, or after [1] as a shell says it; afterwards the same number wherever it has four digits or more", true,
+		regexp.MustCompile(`(?:(?i:\b(?:p?pid|process)[ =:#]{1,2})|(?m:^)\[\d+\][+-]? +)(\d+)\b`)},
+	{"time", "a date, a time of day with seconds, or both; dates as ls writes them; seconds or milliseconds since 1970", false, regexp.MustCompile(times)},
 	{"duration", "a number with a unit of time after it: 3ms, 1m4.5s, <1s, 12 seconds", false, regexp.MustCompile(durations)},
 }
 
@@ -50,7 +50,7 @@ const (
 	clock  = `(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d+)?(?: [AP]M)?`
 	times  = `\b(\d{4}-\d\d-\d\d(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d|UTC))?)?` +
 		`|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:` + months + ` {1,2}\d{1,2}|\d{1,2} ` + months + `)(?: \d{4})? {1,2}(?:` + clock + `|[0-2]\d:[0-5]\d|\d{4})(?: [A-Z]{3,4})?(?: \d{4})?` +
-		`|` + clock + `)\b`
+		`|` + clock + `|1[6-9]\d{8}(?:\.\d+|\d{3})?)\b`
 	durations = `(?:^|[^\w.$:/-])(<?\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h)(?: ?\d+(?:\.\d+)?(?:ms|s|m))*|\d+(?:\.\d+)? (?:milliseconds?|seconds?|secs?|minutes?))\b`
 )
 

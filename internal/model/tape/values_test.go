@@ -21,6 +21,8 @@ func TestWhatChangesFromRunToRunGetsAName(t *testing.T) {
 		"at 09:16:41 and 9:16 and a.go:12:34: x":                                                                          "at ${time} and 9:16 and a.go:12:34: x",
 		"ok  \tjig/x\t0.012s, 3ms (1m4.5s) real 0m0.003s 12 seconds 1h":                                                   "ok  \tjig/x\t${duration}, ${duration} (${duration}) real ${duration} ${duration} ${duration}",
 		"user config: /home/ann/c.yaml\nproject config: (absent)\nconfig: x":                                              "user config: ${config}\nproject config: ${config}\nconfig: x",
+		"[1] 4242\n[2]+  77 Running\na[1] 5 [3] 6":                                                                        "[1] ${pid1}\n[2]+  ${pid2} Running\na[1] 5 [3] 6",
+		"1796067991.275173 1796067991275 and 1796067991; 2796067991 17960679":                                             "${time} ${time} and ${time}; 2796067991 17960679",
 		"v1.5s x5s 10 s 5 more line 12 8080 0x1234":                                                                       "v1.5s x5s 10 s 5 more line 12 8080 0x1234",
 	} {
 		v := tape.NewValues(places, nil)
