@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"jig/internal/model"
 )
 
 // wire carries connections to a server, and can let those there are die without a word.
@@ -119,4 +122,32 @@ func TestATryAfterSilenceUsesAnotherConnection(t *testing.T) {
 		s.CloseClientConnections()
 		s.Close()
 	}
+}
+
+// A connection that died in the middle of an answer is found out by asking it, long before the answer
+// has been silent for as long as it may.
+func TestADeadConnectionIsFoundOutWithinAnAnswer(t *testing.T) {
+	begun := make(chan bool, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "data: a\n\n")
+		w.(http.Flusher).Flush()
+		begun <- true
+		<-r.Context().Done()
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	w := lay(t, s.Listener.Addr().String())
+	roots := s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	c := New(Vendor{Path: "/x"}, Options{URL: "https://" + w.Addr().String(), Roots: roots, Silence: time.Hour}, nil)
+	c.own.now.HTTP2.SendPingTimeout, c.own.now.HTTP2.PingTimeout = 300*time.Millisecond, 300*time.Millisecond
+	var all sync.WaitGroup
+	all.Go(func() { <-begun; w.die() })
+	var e *model.Error
+	if err := c.Ask(context.Background(), nil, &note{}); !errors.As(err, &e) || e.Kind != model.KindNetwork || e.Final {
+		t.Error(err)
+	}
+	all.Wait()
+	_ = c.Close()
+	s.CloseClientConnections()
+	s.Close()
 }
