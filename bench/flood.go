@@ -64,12 +64,14 @@ func (b *bench) flood(project, name, command string) error {
 		}{
 			{&nowhere, func() (float64, error) { return floodPlain(project, command, os.DevNull) }},
 			{&file, func() (float64, error) { return floodPlain(project, command, log) }},
-			{&alone, func() (float64, error) { return b.through(w, []string{bash, "-c", command}, project, log) }},
+			{&alone, func() (float64, error) { return b.through(w, []string{bash, "-c", command}, project, log, flood) }},
 			{&idle, func() (float64, error) { return b.floodCall(project, "true", "no output") }},
-			{&whole, func() (float64, error) { return b.floodCall(project, command, "omitted") }},
+			{&whole, func() (float64, error) { return b.floodCall(project, command, " omitted ") }},
 			{&run, func() (float64, error) {
 				took, grown, err := b.floodRun(project, command)
-				growth = append(growth, grown)
+				if grown != nil {
+					growth = append(growth, *grown)
+				}
 				return took, err
 			}},
 		} {
@@ -88,6 +90,9 @@ func (b *bench) flood(project, name, command string) error {
 	rowSpeed("the capture alone", median(alone), fmt.Sprintf("the same through cat into a file (%.0f MB/s; into /dev/null %.0f)", floor, speed(median(nowhere))))
 	rowSpeed("in a run", median(run), "that")
 	rowSpeed("jig call", median(whole)-median(idle), fmt.Sprintf("that; jig call took %.0f ms, and %.0f ms with true, which is taken off", median(whole), median(idle)))
+	if growth == nil {
+		return nil
+	}
 	row("  growth of the run's peak memory, MiB", median(growth), 4, fmt.Sprintf("at most %.2f", slices.Max(growth)))
 	return nil
 }
@@ -108,20 +113,25 @@ func floodPlain(project, command, to string) (float64, error) {
 }
 
 // floodRun is the time in ms of a round with the command, from the model's answer to its next
-// request, and how much more memory jig took at most than in a round before, in MiB.
-func (b *bench) floodRun(project, command string) (took, grown float64, err error) {
+// request, and how much more memory jig took at most than in a round before, in MiB;
+// nil where nobody can say.
+func (b *bench) floodRun(project, command string) (took float64, grown *float64, err error) {
 	var peaks []int
 	s, err := b.session(project, session{
 		tools: shellTools, calls: []call{{"shell", `{"command":"true"}`}, {"shell", fmt.Sprintf(`{"command":%q}`, command)}},
 		watch: func(pid, _ int) { peaks = append(peaks, peakNow(pid)) },
 	})
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
-	if !strings.Contains(s.last, "omitted") {
-		return 0, 0, fmt.Errorf("the command did not print what it should: %.2000s", s.last)
+	if !strings.Contains(s.last, " omitted ") {
+		return 0, nil, fmt.Errorf("the command did not print what it should: %.200q", s.last)
 	}
-	return ms(s.asked[2].Sub(s.asked[1])), mib(peaks[2] - peaks[1]), nil
+	if peaks[1] > 0 {
+		more := mib(peaks[2] - peaks[1])
+		grown = &more
+	}
+	return ms(s.asked[2].Sub(s.asked[1])), grown, nil
 }
 
 // floodCall is the time in ms of a whole jig call, whose result must say so.
@@ -134,7 +144,7 @@ func (b *bench) floodCall(project, command, say string) (float64, error) {
 		err = fmt.Errorf("the result does not say %q", say)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%w: %.2000s", err, out)
+		return 0, fmt.Errorf("%w: %.200q", err, out)
 	}
 	return took, nil
 }

@@ -13,9 +13,9 @@ import (
 
 const rounds = 100
 
-// config is an agent on the server at %q with the tools %s.
+// config is an agent whose model speaks the dialect %s at %q, with the tools %s.
 const config = `providers:
-  bench: {type: openai, url: %q}
+  bench: {type: %s, url: %q}
 agents:
   default: {model: "bench:m", tools: {%s}}
 `
@@ -108,11 +108,10 @@ func (b *bench) session(dir string, s session) (seen, error) {
 		return seen{}, err
 	}
 	defer m.close()
-	cfg := filepath.Join(b.tmp, "config.yaml")
-	if err := os.WriteFile(cfg, fmt.Appendf(nil, config, m.url, s.tools), 0o600); err != nil {
+	c, err := b.agent(dir, "openai", m.url, s)
+	if err != nil {
 		return seen{}, err
 	}
-	c := b.command(dir, s.env, "-c", cfg, "-m", "go")
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	begin := time.Now()
@@ -137,11 +136,18 @@ func (b *bench) session(dir string, s session) (seen, error) {
 	return seen{begin: begin, took: took, asked: m.asked, first: m.first, last: string(m.last), peak: peakKiB(c.ProcessState)}, nil
 }
 
-// command is jig with a home of its own.
+// agent is jig with one message for the model at url.
+func (b *bench) agent(dir, dialect, url string, s session) (*exec.Cmd, error) {
+	cfg := filepath.Join(b.tmp, "config.yaml")
+	err := os.WriteFile(cfg, fmt.Appendf(nil, config, dialect, url, s.tools), 0o600)
+	return b.command(dir, s.env, "-c", cfg, "-m", "go"), err
+}
+
+// command is jig with a home of its own, where its logs are, too.
 func (b *bench) command(dir string, env []string, args ...string) *exec.Cmd {
 	c := exec.Command(b.jig, args...)
 	c.Dir = dir
-	c.Env = append(append(os.Environ(), "HOME="+b.tmp, "OPENAI_API_KEY=bench"), env...)
+	c.Env = append(append(os.Environ(), "HOME="+b.tmp, "TMPDIR="+b.tmp, "OPENAI_API_KEY=bench"), env...)
 	return c
 }
 

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -88,7 +87,7 @@ func (b *bench) command3(t sandbox.Tier, argv []string, project string) (with, w
 	}
 	defer w.Close()
 	var all [3][]float64
-	for range 4 * b.runs {
+	for range 3 * b.runs {
 		begin := time.Now()
 		c := exec.Command(argv[0], argv[1:]...)
 		c.Dir = project
@@ -97,7 +96,7 @@ func (b *bench) command3(t sandbox.Tier, argv []string, project string) (with, w
 		}
 		all[0] = append(all[0], ms(time.Since(begin)))
 		for i, log := range []string{"", filepath.Join(b.tmp, "log")} {
-			took, err := b.through(w, argv, project, log)
+			took, err := b.through(w, argv, project, log, 0)
 			if err != nil {
 				return 0, 0, 0, err
 			}
@@ -119,8 +118,9 @@ func (b *bench) open(t sandbox.Tier, project string) (*process.Warden, error) {
 	return process.Open(context.Background(), l)
 }
 
-// through runs a command in an init, with a log unless that is empty, and gives its time in ms.
-func (b *bench) through(w *process.Warden, argv []string, dir, log string) (float64, error) {
+// through runs a command that prints so many bytes in an init, with a log unless that is empty, and
+// gives its time in ms.
+func (b *bench) through(w *process.Warden, argv []string, dir, log string, prints int64) (float64, error) {
 	begin := time.Now()
 	j, err := w.Start(process.Command{Argv: argv, Env: os.Environ(), Dir: dir, Log: log})
 	if err != nil {
@@ -128,100 +128,17 @@ func (b *bench) through(w *process.Warden, argv []string, dir, log string) (floa
 	}
 	<-j.Done()
 	took := ms(time.Since(begin))
-	if s := j.State(); s.Exit != 0 || s.LogErr != nil {
-		return 0, fmt.Errorf("%v: exit code %d, %v", argv, s.Exit, s.LogErr)
+	s, n := j.State(), j.Output().Bytes
+	if s.LogErr != nil {
+		return 0, s.LogErr
+	}
+	if s.Exit != 0 || n != prints {
+		return 0, fmt.Errorf("%s: exit code %d, %d bytes of %d", argv[0], s.Exit, n, prints)
 	}
 	if log == "" {
 		return took, nil
 	}
 	return took, os.Remove(log)
-}
-
-// kept is the largest memory that was seen, in KiB.
-type kept struct{ jig, rss, private, helpers int }
-
-func (k *kept) look(pid int) {
-	k.jig = max(k.jig, peakNow(pid))
-	helpers := 0
-	for _, child := range below(pid) {
-		rss, private := memory(child)
-		if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", child)); filepath.Base(exe) != "jig" {
-			helpers += rss
-			continue
-		}
-		k.rss, k.private = max(k.rss, rss), max(k.private, private)
-	}
-	k.helpers = max(k.helpers, helpers)
-}
-
-// shellRounds measures rounds with the smallest command, from end to end: the difference between a
-// run with many and a run with one, so that neither the start nor the end counts.
-func (b *bench) shellRounds(project string, tiers []sandbox.Tier) error {
-	var bash []float64
-	round, memory := map[sandbox.Tier][]float64{}, map[sandbox.Tier]*kept{}
-	for range max(b.runs/6, 3) {
-		begin := time.Now()
-		for range rounds {
-			if err := exec.Command("bash", "-c", "true").Run(); err != nil {
-				return err
-			}
-		}
-		bash = append(bash, ms(time.Since(begin))/rounds)
-		for _, t := range tiers {
-			if memory[t] == nil {
-				memory[t] = &kept{}
-			}
-			one, err := b.trues(project, t, 1, memory[t])
-			if err != nil {
-				return fmt.Errorf("%s: %w", t, err)
-			}
-			many, err := b.trues(project, t, 1+rounds, memory[t])
-			if err != nil {
-				return fmt.Errorf("%s: %w", t, err)
-			}
-			round[t] = append(round[t], (many-one)/rounds)
-		}
-	}
-	floor := median(bash)
-	fmt.Println()
-	heading("a run whose rounds are the command true")
-	for _, t := range tiers {
-		m := median(round[t])
-		row(fmt.Sprintf("one round, %s, ms", t), m, floor+1, fmt.Sprintf("%+.2f ms to bash -c true (%.2f ms); the goal is +1.00", m-floor, floor))
-	}
-	for _, t := range tiers {
-		k := memory[t]
-		if k.jig == 0 || k.rss == 0 {
-			fmt.Printf("memory with %s cannot be read here\n", t)
-			continue
-		}
-		row(fmt.Sprintf("peak memory, %d rounds, %s, MiB", rounds, t), mib(k.jig), 30, "")
-		beside := ""
-		if k.helpers > 0 {
-			beside = fmt.Sprintf("and %.2f MiB of %s itself", mib(k.helpers), t)
-		}
-		row("  its init, MiB", mib(k.rss), 16, beside)
-		row("  of that its own alone, MiB", mib(k.private), 4, "")
-	}
-	return nil
-}
-
-func mib(kib int) float64 { return float64(kib) / 1024 }
-
-// trues is the time in ms of a run with so many rounds.
-func (b *bench) trues(project string, t sandbox.Tier, n int, k *kept) (float64, error) {
-	s, err := b.session(project, session{
-		tools: shellTools, env: in(t), calls: slices.Repeat([]call{{"shell", `{"command":"true"}`}}, n),
-		watch: func(pid, at int) {
-			if at == n {
-				k.look(pid)
-			}
-		},
-	})
-	if err == nil && strings.Count(s.last, "[command produced no output]") != n {
-		err = fmt.Errorf("not all of %d commands ran: %s", n, s.last)
-	}
-	return s.took, err
 }
 
 // shellRequest is the size of a request with all tools, which says what the tier is.

@@ -32,9 +32,9 @@ var (
 // malformed are the failures that say that a call itself was no good.
 var malformed = append([]*tool.Failure{NoTool, Malformed, Cut}, tool.ArgumentFailures...)
 
-// abreast is how many calls of a reply run at the same time. A model decides how many it makes, and
-// each may hold a large file in memory.
-const abreast = 8
+// abreast is how many calls of a reply run at the same time. A model decides how many it makes; what
+// one of them needs much of its tool must share out itself.
+const abreast = 64
 
 // backstop bounds a result whose tool gives no Cap, in bytes.
 const backstop = 256 << 10

@@ -72,7 +72,7 @@ func debug(w World, o Options) error {
 		if err := json.Indent(&schema, t.Input, "    ", "  "); err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "  %s\n    %s\n    %s\n", t.Name, t.Doc, schema.String())
+		fmt.Fprintf(&b, "  %s\n    %s\n    %s\n", t.Name, strings.ReplaceAll(t.Doc, "\n", "\n    "), schema.String())
 	}
 	fmt.Fprintf(&b, "prompt: %d bytes\n%s\n", len(send.System), send.System)
 	text := b.String()

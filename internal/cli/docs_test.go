@@ -114,7 +114,7 @@ func TestToolTablesAreCurrent(t *testing.T) {
 // manualPlace is where the manual's tools act: the same place, with a sandbox, whatever machine this is.
 func manualPlace() place {
 	return place{root: "/home/you/project", temp: "/tmp", binary: "/bin/sh", // a program that is there and may not be replaced
-		regime: func(bool) regime { return regime{report: sandbox.Report{Tier: sandbox.Bwrap}} }}
+		regime: func(func(string) bool) regime { return regime{report: sandbox.Report{Tier: sandbox.Bwrap}} }}
 }
 
 // TestEverySettingOfAToolsetIsInTheManual: the tables of settings are prose, so nothing writes them.

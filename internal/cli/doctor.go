@@ -141,7 +141,11 @@ func checkShell(w World, s *survey, cfg *config.Config) (bool, string) {
 
 // checkSandbox tries every tier for real, whatever was found before.
 func checkSandbox(w World, s *survey, cfg *config.Config) (bool, string) {
-	r := newPlace(w, s, cfg).regime(false)
+	p := newPlace(w, s, cfg)
+	// As for an agent with nothing but the shell's defaults. The answer of an earlier start is not what
+	// was asked for.
+	o := shell.Options{Root: p.root, Cwd: p.cwd, Home: p.home, Temp: p.temp, Cache: p.cache}
+	r := p.regime(func(path string) bool { return path == s.sandboxFile() || shell.CouldWrite(o, path) })
 	return r.report.Tier != sandbox.None, strings.Join(r.report.Lines(), "; ")
 }
 

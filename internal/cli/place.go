@@ -3,10 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 
 	"jig/internal/config"
 	"jig/internal/host"
@@ -21,10 +22,12 @@ type place struct {
 	binary                       string // the running program; "" is unknown
 	env                          []string
 	keys                         []string // names of variables that hold a provider's key
-	kept                         string   // where the answer about the sandbox is kept
+	extra                        []string // what the configuration sets for commands
 	yield                        string   // how long a command is waited for; "" is the default
-	regime                       func(believe bool) regime
-	budget                       *budget // of the session; nil outside of one
+	budget                       *budget  // of the session; nil outside of one
+	// regime finds what commands can be confined in, given who could write to a path.
+	regime func(writable func(path string) bool) regime
+	reach  []reach // what commands of any agent may write to
 }
 
 // regime is what commands can be confined in here.
@@ -35,7 +38,7 @@ type regime struct {
 
 // newPlace describes the place of a start. Nothing is probed before a toolset asks.
 func newPlace(w World, s *survey, cfg *config.Config) place {
-	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: withoutAllowance(w.Environ), kept: s.sandboxFile()}
+	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: withoutAllowance(w.Environ)}
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
 			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)
@@ -44,12 +47,15 @@ func newPlace(w World, s *survey, cfg *config.Config) place {
 			}
 		}
 	}
-	p.yield, _ = w.Getenv(testOnlyYield)
-	asked := map[bool]func() regime{}
-	for _, believe := range []bool{false, true} {
-		asked[believe] = sync.OnceValue(func() regime { return probe(w, s, believe) })
+	here := cfg.Environments["local"]
+	for _, name := range slices.Sorted(maps.Keys(here.Env)) {
+		p.extra = append(p.extra, name+"="+here.Env[name].Reveal())
 	}
-	p.regime = func(believe bool) regime { return asked[believe]() }
+	p.yield, _ = w.Getenv(testOnlyYield)
+	p.reach = reaches(w, s, cfg)
+	p.regime = func(writable func(string) bool) regime {
+		return probe(w, s, func(path string) bool { return writable(path) || writer(p.reach, path) != "" })
+	}
 	return p
 }
 
@@ -75,24 +81,39 @@ const (
 
 // probe finds the strongest tier by running it. A good answer is kept with the state, so that it
 // costs one start and not each; it is only believed where no command could have written it.
-func probe(w World, s *survey, believe bool) regime {
+func probe(w World, s *survey, writable func(path string) bool) regime {
 	only, _ := w.Getenv(testOnlyTier)
-	bwrap := onPath(w, "bwrap")
+	bwrap, unsafe := safeBwrap(w, writable)
 	kept := s.sandboxFile()
 	q := sandbox.Probe{Key: sandbox.MachineKey(w.Binary, bwrap), Only: sandbox.Tier(only),
 		Try: func(ctx context.Context, t sandbox.Tier) error {
-			return sandbox.Try(ctx, t, w.Binary, bwrap, sandbox.TempDir(w.Temp))
+			if t == sandbox.Bwrap && bwrap == "" && unsafe != "" {
+				return fmt.Errorf("%s is where commands may write to, so it is not used", unsafe)
+			}
+			return sandbox.Try(ctx, t, w.Binary, bwrap, trialFolder(w, s, writable))
 		}}
-	if believe && s.noPlaces == nil {
+	// An answer that leaves a bubblewrap out is this session's own: it is neither taken from others
+	// nor given.
+	shared := s.noPlaces == nil && unsafe == ""
+	if shared && !writable(kept) {
 		q.Cached, _ = readSmall(kept, 4096)
 	}
 	r := sandbox.Detect(context.Background(), q)
-	if data := r.Encode(); data != nil && s.noPlaces == nil && q.Only == "" && !cached(r) {
+	if data := r.Encode(); data != nil && shared && q.Only == "" && !cached(r) {
 		if err := writePrivate(kept, data); err != nil {
 			w.warn("%s cannot be written, so the sandbox is tried again at the next start: %v", kept, cause(err))
 		}
 	}
 	return regime{r, bwrap}
+}
+
+// trialFolder is where a tier is tried: the state folder, where no command can disturb the trial, and
+// the temporary one where there is no such folder.
+func trialFolder(w World, s *survey, writable func(path string) bool) string {
+	if s.noPlaces == nil && !writable(s.places.State) && os.MkdirAll(s.places.State, 0o700) == nil {
+		return s.places.State
+	}
+	return sandbox.TempDir(w.Temp)
 }
 
 func cached(r sandbox.Report) bool {
@@ -104,9 +125,21 @@ func cached(r sandbox.Report) bool {
 	return false
 }
 
+// safeBwrap finds the bubblewrap on PATH that no command could have put there, or names one that
+// could have been.
+func safeBwrap(w World, writable func(path string) bool) (path, unsafe string) {
+	for _, file := range onPath(w, "bwrap") {
+		if !writable(file) {
+			return file, unsafe
+		}
+		unsafe = file
+	}
+	return "", unsafe
+}
+
 // onPath finds a program as the shell would, but for folders that are not absolute: what a project
 // puts there must not become part of jig.
-func onPath(w World, name string) string {
+func onPath(w World, name string) (found []string) {
 	path, _ := w.Getenv("PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
@@ -114,10 +147,10 @@ func onPath(w World, name string) string {
 		}
 		file := filepath.Join(dir, name)
 		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
-			return file
+			found = append(found, file)
 		}
 	}
-	return ""
+	return found
 }
 
 // places is what the toolsets of one session leave running, together.
@@ -132,6 +165,16 @@ func placesOf(owners []tool.Owner) places {
 		}
 	}
 	return out
+}
+
+// Kill ends a job.
+func (ps places) Kill(id string) bool {
+	for _, p := range ps {
+		if p.Kill(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // Connect passes on where jobs report.

@@ -49,13 +49,22 @@ type plan struct {
 	budget   *budget
 }
 
+// load makes one configuration of what was found and is believed.
+func (s *survey) load(w World) (*config.Config, []config.Warning, error) {
+	cfg, warnings, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	if cfg != nil && s.doubt(w, cfg) {
+		return config.Load(config.Input{Sources: s.sources, Env: s.env})
+	}
+	return cfg, warnings, err
+}
+
 // load reads the configuration, says what was left out, and gives the errors.
 func load(w World, o Options) (*survey, *config.Config, error) {
 	s, err := look(w, o.Config, o.Trust)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, warnings, err := config.Load(config.Input{Sources: s.sources, Env: s.env})
+	cfg, warnings, err := s.load(w)
 	if s.noPlaces != nil {
 		w.warn("%v; the user's own configuration is left out", s.noPlaces)
 	}
@@ -233,7 +242,7 @@ func (p *plan) later() []string {
 }
 
 func surroundings(w World, s *survey, o Options) host.Surroundings {
-	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02")}
+	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02"), Binary: w.Binary}
 	for _, src := range s.sources {
 		switch {
 		case src.Kind != config.ConfigFile || replaced(src, o):

@@ -108,7 +108,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	defer screen.Close()
 	c.Stdin, c.Stdout, c.Stderr = line, line, line
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	// What is typed is there before the program is, so that its echo comes first and can be told apart.
+	ts.Check(silent(line))
 	if args[1] != "-" {
 		_, err = io.WriteString(screen, typed+"\x04") // and the end of input
 		ts.Check(err)
@@ -119,7 +119,6 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	_, _ = io.Copy(&out, screen) // ends with EIO when the program has gone
 	err = ended(ts, c)
 	shown := strings.ReplaceAll(out.String(), "\r\n", "\n")
-	shown = strings.TrimPrefix(strings.TrimPrefix(shown, typed), "^D\b\b")
 	fmt.Fprint(ts.Stdout(), shown)
 	checkCode(ts, args[0], err)
 }

@@ -4,6 +4,8 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -50,7 +52,7 @@ func TestScriptsInEveryTier(t *testing.T) {
 // shellCommands are what scripts can do where commands can be confined.
 var shellCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"away": cmdAway, "needs": cmdNeeds, "cache": cmdCache,
-	"left": cmdLeft, "alive": cmdAlive, "slain": cmdSlain, "hangup": cmdHangup, "term": cmdTerm, "peak": cmdPeak,
+	"left": cmdLeft, "alive": cmdAlive, "slain": cmdSlain, "hangup": cmdHangup, "term": cmdTerm, "peak": cmdPeak, "denied": cmdDenied,
 }
 
 // cmdAway makes a folder that no sandbox lets commands write to, which no temporary one is, with jig
@@ -71,14 +73,9 @@ func cmdAway(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Mkdir(filepath.Join(dir, "bin"), 0o755))
 	program, err := os.Executable()
 	ts.Check(err)
-	from, err := os.Open(program)
-	ts.Check(err)
-	defer from.Close()
-	to, err := os.OpenFile(filepath.Join(dir, "bin", "jig"), os.O_WRONLY|os.O_CREATE, 0o755)
-	ts.Check(err)
-	_, err = io.Copy(to, from)
-	ts.Check(err)
-	ts.Check(to.Close())
+	// By another process: a file that this one has open for writing cannot be run as long as any
+	// program that it starts meanwhile has it, too.
+	ts.Check(exec.Command("cp", program, filepath.Join(dir, "bin", "jig")).Run())
 	ts.Setenv(args[0], dir)
 }
 
@@ -164,6 +161,32 @@ func cmdPeak(ts *testscript.TestScript, neg bool, args []string) {
 	if got := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; got > most {
 		ts.Fatalf("%d MiB were taken, want no more than %d", got, most)
 	}
+}
+
+// cmdDenied runs a program as in a container that denies user namespaces, as a user who owns nothing
+// where the superuser is there to become one: denied CODE PROGRAM ARGUMENT…. The setting is that of a
+// user namespace made for it.
+func cmdDenied(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, -1, "denied CODE PROGRAM ARGUMENT…")
+	powerless := "exec setpriv --inh-caps=-all --bounding-set=-all "
+	size, group := 1, false
+	if os.Getuid() == 0 {
+		size, group = 65536, true
+		powerless += "--reuid=65534 --regid=65534 --clear-groups "
+		for _, path := range append(filepath.SplitList(ts.Getenv("PATH")), ts.Getenv("WORK"), ts.Getenv("AWAY")) {
+			openDoors(ts, path)
+		}
+	}
+	c := command(ts, append([]string{"sh", "-c", "echo 0 > /proc/sys/user/max_user_namespaces && " + powerless + `"$@"`, "sh"}, args[1:]...))
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, GidMappingsEnableSetgroups: group,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: size}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: size}}}
+	out, err := c.Output()
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		fmt.Fprint(ts.Stderr(), string(e.Stderr))
+	}
+	fmt.Fprint(ts.Stdout(), string(out))
+	checkCode(ts, args[0], err)
 }
 
 // cmdSlain runs a program and kills it as nothing can be prepared for, as soon as a file is there:

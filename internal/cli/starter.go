@@ -79,6 +79,9 @@ func wrote(path string, o offer) string {
 func configInit(ctx context.Context, w World, o Options) error {
 	s := &survey{env: config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home}}
 	path := o.Config
+	if path != "" && modelStarted(w) {
+		return refusedHere("-c")
+	}
 	if path == "" {
 		if s.places, s.noPlaces = config.UserPlaces(s.env); s.noPlaces != nil {
 			return s.noPlaces

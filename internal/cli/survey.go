@@ -22,6 +22,7 @@ type survey struct {
 	sources  []config.Source
 	levels   []level
 	trust    config.Trust
+	trustAll bool // by --trust
 	warnings []string
 }
 
@@ -46,7 +47,7 @@ func look(w World, flagFile string, trustAll bool) (*survey, error) {
 	if w.Cwd == "" {
 		return nil, errors.New("the working directory cannot be found: it may have been deleted; change to another one")
 	}
-	s := &survey{env: config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home, Cwd: w.Cwd}}
+	s := &survey{trustAll: trustAll, env: config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home, Cwd: w.Cwd}}
 	s.places, s.noPlaces = config.UserPlaces(s.env)
 	s.root = config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(filepath.Join(dir, ".git")) })
 	s.env.Workspace, s.env.AppHome = s.root, s.places.Config

@@ -31,14 +31,14 @@ func openShell(t config.Tool, p place) (tool.Owner, error) {
 		return nil, err
 	}
 	o := shell.Options{Config: c, OS: runtime.GOOS, Root: p.root, Cwd: p.cwd, Home: p.home, Temp: p.temp, Cache: p.cache,
-		Binary: p.binary, Pid: os.Getpid(), Env: p.env, Keys: p.keys, Tier: sandbox.None}
+		Binary: p.binary, Pid: os.Getpid(), Env: p.env, Keys: p.keys, Extra: p.extra, Tier: sandbox.None}
 	if p.yield != "" {
 		if o.Yield, err = time.ParseDuration(p.yield); err != nil {
 			return nil, fmt.Errorf("%s: %w", testOnlyYield, err)
 		}
 	}
 	if !c.Off() && p.regime != nil {
-		r := p.regime(!shell.CouldWrite(o, p.kept))
+		r := p.regime(func(path string) bool { return shell.CouldWrite(o, path) })
 		o.Tier, o.Bwrap = r.report.Tier, r.bwrap
 	}
 	if p.budget != nil {

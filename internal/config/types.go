@@ -177,7 +177,7 @@ type Environment struct {
 	Command Words `key:"command"`
 	// the folder to work in there
 	Cwd string `key:"cwd"`
-	// environment variables for the commands run there
+	// environment variables for the commands run there; of local, which is this machine and needs no command, for those run here
 	Env map[string]Secret `key:"env"`
 	// confine bash, write and edit there
 	Sandbox string `key:"sandbox" want:"auto,off"`

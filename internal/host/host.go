@@ -41,6 +41,8 @@ type Place interface {
 	// Connect is called once, before the first turn. What ends without a call is reported by post,
 	// what is present by show; the place may call both from any goroutine.
 	Connect(post func(tool.Notice), show func(key string, value any))
+	// Kill ends the job of that id and reports whether there is one.
+	Kill(id string) bool
 	// Close ends everything, waits for it, and says in one line a person should know what goes on
 	// all the same, "" when nothing does.
 	Close() (note string)
@@ -128,6 +130,8 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 		s.stop()
 	case proto.Answer:
 		return s.pending.answer(c)
+	case proto.Kill:
+		return s.kill(c.Jobs)
 	default:
 		return fmt.Errorf("a session takes no %T", c)
 	}

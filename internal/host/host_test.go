@@ -93,8 +93,13 @@ type place struct {
 	post   func(tool.Notice)
 	show   func(string, any)
 	closed bool
+	killed []string
 }
 
+func (p *place) Kill(id string) bool {
+	p.killed = append(p.killed, id)
+	return id != "b9"
+}
 func (p *place) Connect(post func(tool.Notice), show func(string, any)) { p.post, p.show = post, show }
 func (p *place) Close() string                                          { p.closed = true; return "b9 goes on" }
 

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -185,6 +186,21 @@ func TestStopEndsARunThatWaits(t *testing.T) {
 		facts := r.until(1, nil)
 		if end := facts[len(facts)-1].(proto.Ended); end.Why != proto.Interrupted {
 			t.Errorf("%+v", end)
+		}
+		r.h.Close()
+	})
+}
+
+func TestAPersonEndsTheJobsTheyName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, false)
+		r.do(t, proto.Kill{Jobs: []string{"b1", "b3"}})
+		if !slices.Equal(r.place.killed, []string{"b1", "b3"}) {
+			t.Errorf("%q", r.place.killed)
+		}
+		err := r.h.Do(t.Context(), r.id, proto.Kill{Jobs: []string{"b2", "b9"}})
+		if err == nil || err.Error() != "no job b9 is running" || len(r.place.killed) != 4 {
+			t.Errorf("%v, %q", err, r.place.killed)
 		}
 		r.h.Close()
 	})

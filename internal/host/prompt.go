@@ -9,6 +9,7 @@ import (
 // what is sent first must be the same, byte for byte, in every request.
 type Surroundings struct {
 	Root, Platform, Date      string
+	Binary                    string // of the running program; "" when the system cannot say
 	UserConfig, ProjectConfig string // paths; "" is absent
 }
 
@@ -26,6 +27,7 @@ func Prompt(harness bool, s Surroundings, instructions string) string {
 	fmt.Fprintf(&b, "%s\n\n<environment>\n", rules)
 	for _, row := range [][2]string{
 		{"project root", s.Root}, {"platform", s.Platform}, {"date", s.Date},
+		{"jig binary", or(s.Binary, "(unknown)")},
 		{"user config", or(s.UserConfig, "(absent)")}, {"project config", or(s.ProjectConfig, "(absent)")},
 	} {
 		fmt.Fprintf(&b, "%s: %s\n", row[0], strings.Join(strings.Fields(row[1]), " "))

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -39,6 +40,20 @@ func newSeat(l *session.Line, s Setup) *seat {
 func (s *seat) submit(c proto.Submit) {
 	m := msg.Say(msg.User, strings.ToValidUTF8(c.Text, "\uFFFD"))
 	s.inbox.submit(proto.Said{Message: m}, c.When == proto.AtEnd)
+}
+
+// kill ends jobs, and says which there are not.
+func (s *seat) kill(ids []string) error {
+	var unknown []string
+	for _, id := range ids {
+		if s.setup.Place == nil || !s.setup.Place.Kill(id) {
+			unknown = append(unknown, id)
+		}
+	}
+	if unknown != nil {
+		return fmt.Errorf("no job %s is running", strings.Join(unknown, ", "))
+	}
+	return nil
 }
 
 // esc ends the innermost thing: the calls, the turn, or the wait for a limit after it.

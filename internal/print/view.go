@@ -84,15 +84,19 @@ func (v *View) closed(o proto.Opened, f proto.Closed) error {
 		_, err := io.WriteString(v.w, v.diff(card.Text))
 		return err
 	}
-	_, err := io.WriteString(v.w, v.result(f.Result))
+	text := f.Result.Blocks.Text()
+	if card != nil && card.Kind == tool.CardText && card.Text != "" {
+		text = card.Text // what the tool says to people
+	}
+	_, err := io.WriteString(v.w, v.result(text, f.Result.Failed))
 	return err
 }
 
 // shown is how many rows of a result are drawn, and how many characters of each.
 const shown, wide = 3, 120
 
-func (v *View) result(r tool.Result) string {
-	rows := strings.Split(strings.TrimRight(Clean(r.Blocks.Text()), "\n"), "\n")
+func (v *View) result(text string, failed bool) string {
+	rows := strings.Split(strings.TrimRight(Clean(text), "\n"), "\n")
 	more := 0
 	if len(rows) > shown {
 		more = len(rows) - (shown - 1)
@@ -102,7 +106,7 @@ func (v *View) result(r tool.Result) string {
 	lead := "  ⎿ "
 	for _, row := range rows {
 		row = clip(row, wide)
-		if r.Failed {
+		if failed {
 			row = v.paint.red(row)
 		}
 		b.WriteString(v.paint.dim(lead) + row + "\n")

@@ -42,6 +42,20 @@ func (p *pump) output() Output {
 	return p.ends.output(rest)
 }
 
+// keepLog and dropLog decide what becomes of a late log.
+func (p *pump) keepLog(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.keep(name)
+}
+
+func (p *pump) dropLog() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log.drop()
+	p.log = nil
+}
+
 func (p *pump) logErr() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,9 +25,9 @@ type scope struct {
 	id   uint64 // of the command; 0: all that this init ever started
 	root int    // pid of its direct child; 0: unknown
 	mark string // its value of JIG_CALL
-	// inner has the marks of the wardens found among those processes. What an inner
-	// one has started belongs to it even when that warden's init is dead, and with it
-	// every trace of descent.
+	// inner has the marks that those processes give if they are inits of wardens. What
+	// an inner one has started belongs to it even when that warden's init is dead, and
+	// with it every trace of descent.
 	inner map[uint64]bool
 }
 
@@ -165,20 +165,47 @@ func (in *inside) leave() {
 		kept := in.detached(all)
 		return slices.DeleteFunc(all, func(p proc) bool { return kept[p.pid] })
 	})
-	all := in.table.look(scope{}, true)
-	kept := in.detached(all)
+	all := in.remaining()
 	var f frame
-	n := 0
-	for _, p := range all {
-		// Another warden's init and what it started end with its own program, which is
-		// in the list if it goes on.
-		if !kept[p.pid] || p.name == InitName || in.table.foreign(p) || n == mostLeft {
-			continue
-		}
-		n++
+	n := min(len(all), mostLeft)
+	for _, p := range all[:n] {
 		f = f.num(uint64(p.pid)).str(callOf(in.table.environ(p.pid))).str(in.table.command(p))
 	}
 	in.send(append(newFrame(msgLeft).num(uint64(n)), f...))
+}
+
+// remaining gives the processes that go on. The init of an inner warden has a
+// session of its own and is on its way out when its program was ended; it is
+// waited for, and for what it ends. Any process can look like one, so what is
+// still there after that is in the list whatever it looks like.
+func (in *inside) remaining() []proc {
+	for deadline := time.Now().Add(in.grace + sweepLimit/2); ; time.Sleep(5 * time.Millisecond) {
+		all := in.table.look(scope{}, true)
+		kept := in.detached(all)
+		all = slices.DeleteFunc(all, func(p proc) bool { return !kept[p.pid] })
+		if time.Now().After(deadline) || !in.someEnding(all) {
+			return all
+		}
+	}
+}
+
+// someEnding reports whether there is somebody who looks like a part of an inner
+// warden and has no program above that goes on.
+func (in *inside) someEnding(all []proc) bool {
+	ends := func(p proc) bool { return p.name == InitName || in.table.foreign(p) }
+	goesOn := map[int]bool{}
+	for _, p := range all {
+		goesOn[p.pid] = !ends(p)
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if goesOn[p.ppid] && !goesOn[p.pid] {
+				goesOn[p.pid], grew = true, true
+			}
+		}
+	}
+	return slices.ContainsFunc(all, func(p proc) bool { return !goesOn[p.pid] })
 }
 
 // detached gives those of all that left their command's session or ignore

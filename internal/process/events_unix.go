@@ -146,6 +146,7 @@ func (w *Warden) expire() {
 	w.mu.Lock()
 	expired := !w.closed && w.empty == w.last+1
 	w.closed = w.closed || expired
+	w.stayAwake()
 	w.mu.Unlock()
 	if expired {
 		_ = w.conn.CloseWrite()
@@ -161,6 +162,7 @@ func (w *Warden) endTree(j *Job) {
 		return
 	}
 	w.jobs[j.id] = j
+	w.stayAwake()
 	w.mu.Unlock()
 	f, _ := newFrame(msgKill).num(j.id).num(uint64(j.Pid())).str(j.mark).done()
 	if w.send(f) != nil {
@@ -201,9 +203,11 @@ func (w *Warden) abandon() {
 func (w *Warden) end() {
 	w.mu.Lock()
 	orderly, leaving := w.closed, w.leaving
-	w.closed = true
-	if w.idle != nil {
-		w.idle.Stop()
+	w.closed, w.ended = true, true
+	for _, t := range []*time.Timer{w.idle, w.awake} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 	w.mu.Unlock()
 	_ = w.conn.Close()
@@ -274,6 +278,7 @@ func (w *Warden) endPumps() {
 func (w *Warden) Close() error {
 	w.mu.Lock()
 	w.closed = true
+	w.stayAwake()
 	w.mu.Unlock()
 	w.cancelAll()
 	if err := w.conn.CloseWrite(); err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {

@@ -71,6 +71,13 @@ func (j *Job) Output() Output {
 	return o
 }
 
+// KeepLog gives the log of a job a lasting name, that of a file which does not
+// exist, and makes a file of it if it is none yet.
+func (j *Job) KeepLog(name string) error { return j.out.keepLog(name) }
+
+// DropLog removes the log. What is printed from now on is not logged.
+func (j *Job) DropLog() { j.out.dropLog() }
+
 // Kill ends the job's whole tree: TERM, a grace, then KILL for whoever is left.
 // It returns at once; Done follows. For a job that is done it ends what is left
 // of its tree and changes nothing else.

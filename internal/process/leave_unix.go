@@ -22,6 +22,7 @@ func (w *Warden) Leave() (spared []Left, err error) {
 		w.left = left
 	}
 	w.closed = true
+	w.stayAwake()
 	w.mu.Unlock()
 	if !first {
 		return nil, w.Close()
@@ -71,13 +72,15 @@ func (w *Warden) handOver() {
 		if !p.halt() {
 			continue
 		}
+		p.mu.Lock()
 		fds := []int{int(p.pipe.Fd())}
-		if p.log != nil && p.log.err == nil {
+		if p.log != nil && p.log.err == nil && p.log.file != nil {
 			fds = append(fds, int(p.log.file.Fd()))
 		}
 		f, _ := newFrame(msgDrain).num(uint64(w.limits.KeepFree)).done()
 		_ = w.send(f, fds...) // when it fails the init is gone, and so are the writers
 		p.log.close()
+		p.mu.Unlock()
 		_ = p.pipe.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -118,7 +119,7 @@ func FuzzCuts(f *testing.F) {
 
 func newLog(t *testing.T, keepFree int64) (*logFile, string) {
 	name := filepath.Join(t.TempDir(), "log")
-	l, err := openLog(name, keepFree)
+	l, err := openLog(name, false, keepFree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,18 +163,117 @@ func TestLogNeverFollowsAPlantedName(t *testing.T) {
 	if err := os.Symlink(target, name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openLog(name, 0); !errors.Is(err, os.ErrExist) {
+	if _, err := openLog(name, false, 0); !errors.Is(err, os.ErrExist) {
 		t.Errorf("%v", err)
 	}
 	dangling := filepath.Join(dir, "b2.log")
 	if err := os.Symlink(filepath.Join(dir, "new"), dangling); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openLog(dangling, 0); !errors.Is(err, os.ErrExist) {
+	if _, err := openLog(dangling, false, 0); !errors.Is(err, os.ErrExist) {
 		t.Errorf("%v", err)
 	}
 	if b, _ := os.ReadFile(target); string(b) != "keep" {
 		t.Errorf("it has %q", b)
+	}
+}
+
+// Most commands print little, and making a file for each would cost as much as starting them.
+func TestALateLogBecomesAFileOnlyWhenItIsLongOrKept(t *testing.T) {
+	dir := t.TempDir()
+	names := func() (out []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	holds := func(name, want string) {
+		t.Helper()
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s holds %d bytes, want %d: %v", name, len(b), len(want), err)
+		}
+	}
+	late := func(name string) *logFile {
+		l, err := openLog(filepath.Join(dir, name), true, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.close)
+		return l
+	}
+	l := late("short")
+	l.write([]byte("a few words"))
+	if n := names(); n != nil {
+		t.Errorf("%q", n)
+	}
+	if err := l.keep(filepath.Join(dir, "b1")); err != nil {
+		t.Error(err)
+	}
+	l.write([]byte(" and more"))
+	holds("b1", "a few words and more")
+	l.drop()
+
+	long := strings.Repeat("x", earlyMost)
+	l = late("long")
+	l.write([]byte(long))
+	l.write([]byte("y"))
+	holds("long", long+"y")
+	if err := os.WriteFile(filepath.Join(dir, "b2"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.keep(filepath.Join(dir, "b2")); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if err := l.keep(filepath.Join(dir, "b3")); err != nil {
+		t.Error(err)
+	}
+	l.write([]byte("z"))
+	holds("b3", long+"yz")
+	holds("b2", "")
+
+	l = late("over") // its last writer is gone before it is kept
+	l.write([]byte("words"))
+	l.close()
+	if err := l.keep(filepath.Join(dir, "b4")); err != nil {
+		t.Error(err)
+	}
+	holds("b4", "words")
+	if _, err := l.file.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the file stays open: %v", err)
+	}
+
+	l = late("dropped")
+	l.write([]byte(long + "y"))
+	l.drop()
+	if n := names(); !slices.Equal(n, []string{"b2", "b3", "b4"}) {
+		t.Errorf("%q", n)
+	}
+}
+
+func TestALateLogDoesNotFollowAPlantedName(t *testing.T) {
+	dir := t.TempDir()
+	target, name := filepath.Join(dir, "precious"), filepath.Join(dir, "call")
+	if err := os.WriteFile(target, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLog(name, true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.close)
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+	l.write(make([]byte, earlyMost+1))
+	if b, _ := os.ReadFile(target); string(b) != "keep" {
+		t.Errorf("it has %d bytes", len(b))
+	}
+	if fi, err := os.Lstat(name); l.err != nil || err != nil || !fi.Mode().IsRegular() || fi.Size() != earlyMost+1 {
+		t.Errorf("%v %v %v", l.err, fi, err)
 	}
 }
 

@@ -21,6 +21,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 )
@@ -34,7 +35,9 @@ type Launch struct {
 	Attr *syscall.SysProcAttr
 	// First, unless empty, is the first message on the control socket. The program
 	// takes it with [ReadFirst] before it calls [Serve].
-	First  []byte
+	First []byte
+	// Files are inherited by the program, from descriptor 4 on. Unix only.
+	Files  []*os.File
 	Limits Limits
 }
 
@@ -71,7 +74,10 @@ type Command struct {
 	Dir  string   // an absolute path; empty means this program's working directory
 	// Log names a file that gets the raw output, or is empty. It is created and must
 	// not exist: a name that a command could have planted is not followed.
-	Log     string
+	Log string
+	// LateLog makes the file only when more than 64 KiB are printed. Until then it is
+	// in memory, for whoever calls [Job.KeepLog].
+	LateLog bool
 	Timeout time.Duration // 0: none
 	Call    string        // the call this belongs to; begins the value of JIG_CALL
 	Filter  Filter        // nil: the ends are raw

@@ -27,14 +27,13 @@ func (w *Warden) Start(c Command) (*Job, error) {
 	if err := w.check(&c); err != nil {
 		return nil, err
 	}
-	log, err := openLog(c.Log, w.limits.KeepFree)
+	log, err := openLog(c.Log, c.LateLog, w.limits.KeepFree)
 	if err != nil {
 		return nil, err
 	}
 	j, err := w.start(c, log)
-	if err != nil && log != nil {
-		log.close()
-		_ = os.Remove(c.Log) // nothing is in it
+	if err != nil {
+		log.drop() // nothing is in it
 	}
 	return j, err
 }
@@ -111,6 +110,7 @@ func (w *Warden) enter(j *Job) (chan reply, error) {
 	w.starting[j.id] = answer
 	w.jobs[j.id] = j
 	w.pumps[j.out] = true
+	w.stayAwake()
 	return answer, nil
 }
 

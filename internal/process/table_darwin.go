@@ -26,6 +26,8 @@ func newTable(self int, number uint64) *table {
 	return &table{self: self, number: number, since: time.Now().Add(-time.Second).UnixMicro()}
 }
 
+func numberOf(int) uint64 { return randomNumber() }
+
 const markMask = ^uint64(1<<24 - 1)
 
 // marked starts a child; the mark is in its environment alone.

@@ -34,8 +34,23 @@ type table struct {
 }
 
 func newTable(self int, number uint64) *table {
-	return &table{self: self, base: markBit | number<<markShift&(markBit-1), busy: make(chan struct{}, mostLooks)}
+	return &table{self: self, base: baseOf(number), busy: make(chan struct{}, mostLooks)}
 }
+
+func baseOf(number uint64) uint64 { return markBit | number<<markShift&(markBit-1) }
+
+// numberOf gives the number of the warden whose init has that pid. It says which process that is, so
+// that nobody can pretend to be another's: anybody can give itself any mark, but no living process
+// has the pid of another. A mark has room for a pid and ten minutes of start times.
+func numberOf(pid int) uint64 {
+	p, ok := readProc(pid)
+	if !ok {
+		return randomNumber()
+	}
+	return p.number()
+}
+
+func (p proc) number() uint64 { return uint64(p.pid) | p.start<<22 }
 
 func (t *table) markOf(id uint64) uint64 { return t.base | id&^markMask }
 
@@ -82,6 +97,7 @@ func (t *table) look(s scope, deep bool) []proc {
 		if p, ok := readProc(pid); ok {
 			p.mark = m
 			out, in[pid] = append(out, p), true
+			s.found(p)
 		}
 	}
 	if !deep || t.self == 0 {
@@ -102,13 +118,19 @@ func (t *table) look(s scope, deep bool) []proc {
 		for _, p := range rest {
 			if !in[p.pid] && (s.id == 0 || in[p.ppid] || s.root != 0 && p.sid == s.root || hasMark(t.environ(p.pid), s.mark)) {
 				out, in[p.pid], grew = append(out, p), true, true
-				if t.foreign(p) && s.inner != nil {
-					s.inner[p.mark&markMask] = true
-				}
+				s.found(p)
 			}
 		}
 	}
 	return out
+}
+
+// found notes that p may be the init of an inner warden. Which mark it has itself does not matter:
+// it can have chosen that.
+func (s scope) found(p proc) {
+	if s.inner != nil {
+		s.inner[baseOf(p.number())] = true
+	}
 }
 
 // foreign reports whether p is the command of another warden.

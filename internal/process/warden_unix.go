@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -42,8 +43,10 @@ type Warden struct {
 	last     uint64 // number of the last start
 	empty    uint64 // the init had nothing left after this many starts, + 1
 	idle     *time.Timer
-	closed   bool // nothing more is started
-	over     bool // the init is gone, and all jobs have been told
+	awake    *time.Timer // nil: nobody waits for anything
+	ended    bool        // the init is gone, or about to be waited for: its pid is not to be used
+	closed   bool        // nothing more is started
+	over     bool        // the init is gone, and all jobs have been told
 	leaving  bool
 	left     chan []Left
 }
@@ -85,9 +88,6 @@ func Open(ctx context.Context, l Launch) (*Warden, error) {
 		empty: 1,
 	}
 	w.buffers.New = func() any { b := make([]byte, pumpChunk); return &b }
-	var seed [8]byte
-	_, _ = rand.Read(seed[:]) // never fails
-	w.number = binary.LittleEndian.Uint64(seed[:])
 	if err := w.launch(l); err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (w *Warden) launch(l Launch) error {
 		env = []string{} // nil would mean our own, with every key in it
 	}
 	w.proc, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
-		Dir: "/", Env: env, Files: []*os.File{null, errW, errW, theirs}, Sys: attr,
+		Dir: "/", Env: env, Files: append([]*os.File{null, errW, errW, theirs}, l.Files...), Sys: attr,
 	})
 	_ = errW.Close()
 	if err != nil {
@@ -165,12 +165,19 @@ func (w *Warden) launch(l Launch) error {
 		_ = errR.Close()
 	})
 	w.errors = errR
+	w.number = numberOf(w.proc.Pid)
 	if len(l.First) > 0 {
 		_ = w.send(first) // should it fail, the init is ending and the reader says why
 	}
 	f, _ := newFrame(msgSetup).num(uint64(w.limits.Grace.Milliseconds())).num(w.number).done()
 	_ = w.send(f) // likewise
 	return nil
+}
+
+func randomNumber() uint64 {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return binary.LittleEndian.Uint64(seed[:])
 }
 
 func socketpair() (ours, theirs *os.File, err error) {
@@ -185,7 +192,12 @@ func socketpair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "control"), os.NewFile(uintptr(p[1]), "control"), nil
 }
 
-// send writes one message, and descriptors with its first byte.
+// sendLimit bounds how long an init may take to read what it is told. It reads
+// whatever else it does, unless something stops it again and again.
+const sendLimit = 10 * time.Second
+
+// send writes one message, and descriptors with its first byte. An init that does
+// not take it is ended: half a message would be the beginning of all that follow.
 func (w *Warden) send(f []byte, fds ...int) error {
 	var oob []byte
 	if len(fds) > 0 {
@@ -193,9 +205,43 @@ func (w *Warden) send(f []byte, fds ...int) error {
 	}
 	w.sendMu.Lock()
 	defer w.sendMu.Unlock()
-	n, _, err := w.conn.WriteMsgUnix(f, oob, nil)
-	if err == nil && n < len(f) {
-		_, err = w.conn.Write(f[n:])
+	for limit := time.Now().Add(sendLimit); len(f) > 0; {
+		_ = w.conn.SetWriteDeadline(time.Now().Add(wakeAfter))
+		n, _, err := w.conn.WriteMsgUnix(f, oob, nil)
+		if f = f[n:]; n > 0 {
+			oob = nil
+		}
+		switch {
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case time.Now().After(limit):
+			w.abandon()
+			return err
+		default:
+			w.wake() // a command may have stopped it
+		}
 	}
-	return err
+	return nil
+}
+
+// stayAwake sees to it, as long as anything is awaited from the init, that it is
+// not stopped: where it is in reach of the commands any of them can do that, and
+// nothing would be heard of any of them again. To ask whether it is would cost
+// more than to continue it. Callers hold mu.
+func (w *Warden) stayAwake() {
+	if w.awake == nil && !w.ended {
+		w.awake = time.AfterFunc(wakeAfter, w.keepAwake)
+	}
+}
+
+func (w *Warden) keepAwake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.awake == nil || w.ended || len(w.jobs) == 0 && !w.closed {
+		w.awake = nil
+		return
+	}
+	w.wake()
+	w.awake.Reset(wakeAfter)
 }

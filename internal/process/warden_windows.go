@@ -55,14 +55,13 @@ func (w *Warden) Start(c Command) (*Job, error) {
 	if len(c.Argv) == 0 {
 		return nil, errors.New("a command without a program")
 	}
-	log, err := openLog(c.Log, w.limits.KeepFree)
+	log, err := openLog(c.Log, c.LateLog, w.limits.KeepFree)
 	if err != nil {
 		return nil, err
 	}
 	j, err := w.start(c, log)
-	if err != nil && log != nil {
-		log.close()
-		_ = os.Remove(c.Log) // nothing is in it
+	if err != nil {
+		log.drop() // nothing is in it
 	}
 	return j, err
 }

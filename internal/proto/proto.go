@@ -138,12 +138,14 @@ const (
 
 // Job is something that runs beside the turns.
 type Job struct {
-	ID    string    `json:"id"`    // such as b3
-	Call  string    `json:"call"`  // the call that left it running
-	Label string    `json:"label"` // its command in one line
-	Pid   int       `json:"pid"`   // as the commands see it
-	Log   string    `json:"log"`   // the file with its output
-	Start time.Time `json:"start"`
+	ID    string `json:"id"`    // such as b3
+	Call  string `json:"call"`  // the call that left it running
+	Label string `json:"label"` // its command in one line
+	// Command is the whole of it, as the model wrote it.
+	Command string    `json:"command"`
+	Pid     int       `json:"pid"` // as the commands see it
+	Log     string    `json:"log"` // the file with its output
+	Start   time.Time `json:"start"`
 }
 
 // Waiting is a session that only waits: for its jobs, or until a request is made again.
@@ -203,6 +205,12 @@ type Answer struct {
 	Choice Choice `json:"choice"`
 }
 
+// Kill ends background jobs with everything they started. Each reports its end as it always does.
+type Kill struct {
+	Jobs []string `json:"jobs"` // ids
+}
+
+func (Kill) command()   {}
 func (Submit) command() {}
 func (Esc) command()    {}
 func (Stop) command()   {}

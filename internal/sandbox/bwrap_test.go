@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,11 +23,12 @@ func position(t *testing.T, args []string, words ...string) int {
 }
 
 func TestBubblewrapLosesEveryCapabilityAndEndsWithItsSocket(t *testing.T) {
-	args := bwrapArgs(plan{Write: []string{"/src"}}, []string{"/proc/sys", "/proc/acpi"}, "/bin/jig", "warden")
+	args := bwrapArgs(plan{Write: []string{"/src"}}, []string{"/proc/sys", "/proc/acpi"}, "warden")
 	position(t, args, "--cap-drop", "ALL")
 	position(t, args, "--unshare-net")
 	position(t, args, "--unshare-pid")
-	position(t, args, "--", "/bin/jig", "warden")
+	position(t, args, "--", "/dev/jig", "warden")
+	position(t, args, "--symlink", "/proc/self/fd/4", "/dev/jig")
 	position(t, args, "--ro-bind", "/proc/acpi", "/proc/acpi")
 	if position(t, args, "--ro-bind", "/", "/") > position(t, args, "--bind", "/src", "/src") {
 		t.Error("the read-only root comes last")
@@ -155,6 +157,23 @@ func TestSocketsAreHiddenAndPlacesThatHoldTheRootAreNot(t *testing.T) {
 		}
 		if strings.HasSuffix(h, "none") {
 			t.Errorf("%s does not exist", h)
+		}
+	}
+}
+
+func TestNothingButFilesIsPutBackIntoAHiddenFolder(t *testing.T) {
+	base := resolve(t.TempDir())
+	root, hidden := mkdir(t, base, "root"), mkdir(t, base, "hidden")
+	listen(t, filepath.Join(hidden, "s"))
+	program, link := put(t, filepath.Join(hidden, "jig"), ""), filepath.Join(root, "jig")
+	if err := os.Symlink(filepath.Join(hidden, "s"), link); err != nil {
+		t.Fatal(err)
+	}
+	p := Policy{Root: root, Write: []string{root}, Hide: []string{hidden}}
+	for binary, want := range map[string]bool{program: true, link: false} {
+		o, err := planFor(Bwrap, p, binary)
+		if err != nil || slices.Contains(o.Keep, resolve(binary)) != want {
+			t.Errorf("%s: %v %q", binary, err, o.Keep)
 		}
 	}
 }

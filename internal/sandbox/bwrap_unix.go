@@ -13,7 +13,10 @@ import (
 //
 // --die-with-parent is not used: it watches the thread that started it, and Go ends threads. The
 // init sees its socket close instead.
-func bwrapArgs(o plan, masks []string, command ...string) []string {
+//
+// What it runs is the program behind the first descriptor that it inherits, with the arguments. A
+// name of that descriptor would do, but for the program's own name, which is seen in lists.
+func bwrapArgs(o plan, masks []string, arguments ...string) []string {
 	args := []string{"bwrap"}
 	add := func(a ...string) { args = append(args, a...) }
 	bind := func(how, path string) { add(how, path, path) }
@@ -23,7 +26,8 @@ func bwrapArgs(o plan, masks []string, command ...string) []string {
 		base = "--bind"
 	}
 	bind(base, "/")
-	add("--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc")
+	const program = "/dev/jig"
+	add("--dev", "/dev", "--symlink", "/proc/self/fd/4", program, "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc")
 	// bubblewrap itself covers only what looks writable from above, which /proc/sys does not
 	for _, path := range masks {
 		bind("--ro-bind", path)
@@ -78,8 +82,8 @@ func bwrapArgs(o plan, masks []string, command ...string) []string {
 		add("--unshare-net")
 	}
 	// as root bubblewrap leaves every capability where it was, and a remount undoes it all
-	add("--cap-drop", "ALL", "--as-pid-1", "--chdir", "/", "--")
-	return append(args, command...)
+	add("--cap-drop", "ALL", "--as-pid-1", "--chdir", "/", "--", program)
+	return append(args, arguments...)
 }
 
 // permissions of a folder, as bubblewrap wants them. What hides a folder gets the same: tmux and X

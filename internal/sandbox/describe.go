@@ -13,7 +13,11 @@ func Describe(t Tier, p Policy) string {
 	}
 	s := "Commands run inside an OS sandbox: file writes are confined to the project root and temp/cache directories" +
 		" (writes elsewhere fail with permission errors), and " + network
-	s += " Writable: " + strings.Join(p.Write, ", ") + "."
+	var open []string
+	for _, w := range p.places() {
+		open = append(open, w.name)
+	}
+	s += " Writable: " + strings.Join(open, ", ") + "."
 	if p.Network {
 		return s
 	}

@@ -13,7 +13,9 @@ import (
 )
 
 // Enter says how the init of a session is started in a regime. It changes nothing but what a linked
-// git directory lacks; whether the regime works shows when it is started. binary is this program.
+// git directory lacks; whether the regime works shows when it is started. binary is this program's
+// path, which commands find it by. The init is started from the running program itself: what lies at
+// the path may be something else by now, and would run before anything is confined.
 func Enter(t Tier, p Policy, binary string) (process.Launch, error) {
 	o, err := planFor(t, p, binary)
 	if err != nil {
@@ -23,7 +25,7 @@ func Enter(t Tier, p Policy, binary string) (process.Launch, error) {
 	if err != nil {
 		return process.Launch{}, err
 	}
-	l := process.Launch{Path: binary, Args: []string{binary, Command}, First: first, Attr: &syscall.SysProcAttr{}}
+	l := process.Launch{Path: runningProgram, Args: []string{binary, Command}, First: first, Attr: &syscall.SysProcAttr{}}
 	switch t {
 	case None, Landlock:
 	case Namespaces:
@@ -35,12 +37,19 @@ func Enter(t Tier, p Policy, binary string) (process.Launch, error) {
 		case Writable(p, p.Bwrap):
 			return process.Launch{}, fmt.Errorf("%s is in a place that commands may write to, so it is not used", p.Bwrap)
 		}
-		l.Path, l.Args = p.Bwrap, bwrapArgs(o, procMasks(), binary, Command)
+		program, err := os.Open(runningProgram)
+		if err != nil {
+			return process.Launch{}, err
+		}
+		l.Path, l.Args, l.Files = p.Bwrap, bwrapArgs(o, procMasks(), Command), []*os.File{program}
 	default:
 		return process.Launch{}, fmt.Errorf("there is no %s on this system", t)
 	}
 	return l, nil
 }
+
+// runningProgram is this program, whatever became of its file.
+const runningProgram = "/proc/self/exe"
 
 // namespaces are the init's own. The user keeps its number, so files keep their owner; the
 // capabilities are what arranging takes, and are gone before the first command.

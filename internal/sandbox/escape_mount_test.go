@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
-	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,56 +111,5 @@ func mountFunctions() functions {
 			}
 			return os.WriteFile(filepath.Join(out, "new"), nil, 0o644)
 		},
-	}
-}
-
-// gitAttempts aim at what git would run of a directory that other checkouts share.
-func gitAttempts() []attempt {
-	hook := thereIs("out", "main", ".git", "hooks", "post-checkout")
-	config := func(w *world, _ string) bool {
-		b, _ := os.ReadFile(w.path("out", "main", ".git", "config"))
-		return string(b) != "[core]\n"
-	}
-	common := "$OUT/main/.git"
-	list := []attempt{
-		{name: "write a hook", run: []string{"create", common + "/hooks/post-checkout"}, done: hook},
-		{name: "move a hook there", run: []string{"rename", "$ROOT/mine", common + "/hooks/post-checkout"}, done: hook},
-		{name: "replace the hooks folder", run: []string{"sh", "mkdir h && touch h/post-checkout && mv " + common + "/hooks " + common + "/old && mv h " + common + "/hooks"}, done: hook},
-		{name: "make the missing hooks folder", prepare: func(t *testing.T, w *world) {
-			linkedWorktree(t, w)
-			if err := os.Remove(w.path("out", "main", ".git", "hooks")); err != nil {
-				t.Fatal(err)
-			}
-		}, run: []string{"sh", "mkdir -p " + common + "/hooks && touch " + common + "/hooks/post-checkout"}, done: hook},
-		{name: "write the configuration", run: []string{"sh", "echo '[core] fsmonitor=evil' >> " + common + "/config"}, done: config},
-		{name: "replace the configuration", run: []string{"sh", "echo evil > " + common + "/config.lock; mv -f " + common + "/config.lock " + common + "/config"}, done: config},
-		{name: "another worktree's pointer", run: []string{"create", common + "/worktrees/other/commondir"},
-			done: fileIs("out", "main", ".git", "worktrees", "other", "commondir", "changed")},
-		{name: "a submodule's hook", run: []string{"create", common + "/modules/sub/hooks/post-checkout"},
-			done: thereIs("out", "main", ".git", "modules", "sub", "hooks", "post-checkout")},
-	}
-	for i := range list {
-		list[i].danger, list[i].fresh = "git", true
-		if list[i].prepare == nil {
-			list[i].prepare = linkedWorktree
-		}
-	}
-	return list
-}
-
-// linkedWorktree makes the root a linked worktree of a repository outside.
-func linkedWorktree(t *testing.T, w *world) {
-	t.Helper()
-	root, common := fakeWorktree(t, w.path("out"))
-	put(t, filepath.Join(common, "worktrees", "other", "commondir"), "../..\n")
-	mkdir(t, common, "modules", "sub", "hooks")
-	own := filepath.Join(common, "worktrees", "wt")
-	put(t, filepath.Join(own, "gitdir"), w.path("root", ".git")+"\n")
-	if err := os.Rename(filepath.Join(root, ".git"), w.path("root", ".git")); err != nil {
-		t.Fatal(err)
-	}
-	w.own(t)
-	if FindGit(w.path("root")) == (Git{}) {
-		t.Fatal("the git directory is not found")
 	}
 }

@@ -92,6 +92,17 @@ func systemAttempts() []attempt {
 			}
 		}, run: []string{"sh", "./capable 12345 mine"}, done: ownedBy(12345, "root", "mine")},
 
+		{name: "by changing the mode", danger: "setuid-files", rootOnly: true, run: []string{"sh", "cp /bin/true s; chmod 4755 s"}, done: isSetuid},
+		{name: "by a descriptor", danger: "setuid-files", rootOnly: true, run: []string{"setuid-file", "descriptor", "$ROOT/s"}, done: isSetuid},
+		{name: "by making it so", danger: "setuid-files", rootOnly: true, run: []string{"setuid-file", "make", "$ROOT/s"}, done: isSetuid},
+		{name: "by making it so with openat2", danger: "setuid-files", rootOnly: true, run: []string{"setuid-file", "openat2", "$ROOT/s"}, done: isSetuid},
+		{name: "as a node", danger: "setuid-files", rootOnly: true, run: []string{"setuid-file", "node", "$ROOT/s"}, done: isSetuid},
+		{name: "without a name first", danger: "setuid-files", rootOnly: true, run: []string{"setuid-file", "unnamed", "$ROOT/s"}, done: isSetuid},
+		{name: "by moving one", danger: "setuid-files", rootOnly: true, run: []string{"sh", "cp -p /bin/su s || cp --preserve=mode /usr/bin/passwd s"}, done: isSetuid},
+
+		{name: "flock", danger: "locks", run: []string{"lock", "$OUT/file"}, done: says("locked")},
+		{name: "a write lease", danger: "locks", run: []string{"lease", "$OUT/file"}, done: says("leased")},
+
 		{name: "packet", danger: "families", rootOnly: true, run: []string{"family", "17", "3"}, done: says("opened 17")},
 		{name: "raw", danger: "network", rootOnly: true, run: []string{"family", "2", "3"}, done: says("opened 2")},
 		{name: "vsock", danger: "families", run: []string{"family", "40", "1"}, done: says("opened 40")},
@@ -102,6 +113,33 @@ func systemAttempts() []attempt {
 		}, run: []string{"sh", "$BASE/bin/foreign $ADDRESS"}, done: func(w *world, _ string) bool { return soon(func() bool { return w.visits.Load() > 0 }) }},
 		{name: "memory", danger: "resources", run: []string{"sh", "head -c 50000000 /dev/zero | tail -c 50000000 | wc -c"}, done: says("50000000")},
 	}
+}
+
+// isSetuid reports whether the root holds a file that gives its owner's rights.
+func isSetuid(w *world, _ string) bool {
+	fi, err := os.Lstat(w.path("root", "s"))
+	return err == nil && fi.Mode()&os.ModeSetuid != 0
+}
+
+func setuidFile(a []string) error {
+	fd, err := -1, error(nil)
+	switch a[0] {
+	case "make":
+		fd, err = unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o4755)
+	case "openat2":
+		fd, err = unix.Openat2(unix.AT_FDCWD, a[1], &unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o4755})
+	case "node":
+		return unix.Mknod(a[1], unix.S_IFREG|0o4755, 0)
+	case "unnamed":
+		if fd, err = unix.Open(filepath.Dir(a[1]), unix.O_TMPFILE|unix.O_WRONLY, 0o4755); err == nil {
+			err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, a[1], unix.AT_SYMLINK_FOLLOW)
+		}
+	default:
+		if fd, err = unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o755); err == nil {
+			err = unix.Fchmod(fd, 0o4755)
+		}
+	}
+	return err
 }
 
 func ownedBy(uid uint32, elem ...string) func(*world, string) bool {
@@ -193,6 +231,31 @@ func main() {
 
 func systemFunctions() functions {
 	return functions{
+		"setuid-file": setuidFile,
+		"lock": func(a []string) error {
+			f, err := os.Open(a[0])
+			if err != nil {
+				return err
+			}
+			if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+				return err
+			}
+			fmt.Println("locked")
+			return nil
+		},
+		"lease": func(a []string) error {
+			f, err := os.Open(a[0])
+			if err != nil {
+				return err
+			}
+			if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+				return err
+			}
+			fmt.Println("leased")
+			return nil
+		},
+		"group":        controlGroups,
+		"group-inside": controlGroupsInside,
 		"segment": func(a []string) error {
 			id, err := unix.SysvShmGet(number(a[0]), 4096, 0o666)
 			if err != nil {

@@ -28,6 +28,13 @@ type attempt struct {
 	verdict map[Tier]Verdict
 	// network: the attempt is made with the network allowed.
 	network bool
+	// first is run before, in the same session, or in an earlier one.
+	first   []string
+	earlier bool
+	// policy replaces the world's own; it is asked once the world is prepared.
+	policy func(w *world) hostPolicy
+	// binary is where the program that opens the warden lies, if not where nobody can replace it.
+	binary func(w *world) string
 	// fresh: what the attempt aims at must be there when the warden starts.
 	fresh bool
 }
@@ -93,6 +100,9 @@ func (a attempt) check(t *testing.T, w *world, tiers ...Tier) {
 	w.net = a.network
 	defer func() { w.net = false }()
 	o := a.set(t, w)
+	if a.first != nil {
+		w.outside(t, w.command(a.first))
+	}
 	if r := w.outside(t, o); !a.done(w, r.Out) {
 		t.Fatalf("the attempt does not work outside either: %q: %d %s%s", o.Argv, r.Exit, r.Out, r.Err)
 	}
@@ -103,8 +113,28 @@ func (a attempt) check(t *testing.T, w *world, tiers ...Tier) {
 		}
 		o := a.set(t, w)
 		h := w.hosts[tier]
+		begin := func() *host {
+			p := w.policy()
+			if a.policy != nil {
+				p = a.policy(w)
+			}
+			binary := w.binary
+			if a.binary != nil {
+				binary = a.binary(w)
+			}
+			return startHost(t, w.who, binary, tier, p)
+		}
 		if h == nil || a.fresh || a.network {
-			h = startHost(t, w.who, w.binary, tier, w.policy())
+			h = begin()
+		}
+		if a.first != nil {
+			if r := h.run(t, w.command(a.first)); r.Exit != 0 {
+				t.Errorf("%s: what comes before does not work inside: %d %s%s", tier, r.Exit, r.Out, r.Err)
+			}
+			if a.earlier {
+				h.stop()
+				h = begin()
+			}
 		}
 		r := h.run(t, o)
 		if got := a.done(w, r.Out); got != (want == Open) {
@@ -146,5 +176,5 @@ func says(secret string) func(*world, string) bool {
 }
 
 func attempts() []attempt {
-	return slices.Concat(fileAttempts(), mountAttempts(), gitAttempts(), processAttempts(), socketAttempts(), systemAttempts())
+	return slices.Concat(fileAttempts(), mountAttempts(), placeAttempts(), gitAttempts(), processAttempts(), socketAttempts(), systemAttempts())
 }

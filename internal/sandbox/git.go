@@ -15,39 +15,55 @@ type Git struct {
 }
 
 // FindGit reads the root's .git file. Anything else there, or a file that names nothing, gives the
-// empty Git. A directory counts as git's only when it looks like one, so that a .git file written
-// by a command cannot make any folder of the machine writable for the next session; and it must
-// point back at the root, which a folder that merely looks right does not.
+// empty Git. A command can write that file, and folders that look like git's into every writable
+// place, so both sides must agree: the directory must say that the root is its checkout, and must
+// lie where git puts it inside the directory that all checkouts share. Read once, before the first
+// command runs: Settle does.
 func FindGit(root string) Git {
-	file := filepath.Join(root, ".git")
-	if fi, err := os.Lstat(file); err != nil || !fi.Mode().IsRegular() {
+	root = resolve(root)
+	dir := pointer(filepath.Join(root, ".git"), "gitdir:", root)
+	if dir == "" {
 		return Git{}
 	}
-	dir := pointer(file, "gitdir:", root)
-	if dir == "" || !isFile(filepath.Join(dir, "HEAD")) {
+	if dir = resolve(dir); !isPlain(filepath.Join(dir, "HEAD")) {
 		return Git{}
 	}
-	common := pointer(filepath.Join(dir, "commondir"), "", dir)
-	if common == "" {
-		common = dir
-	}
-	if !isDir(filepath.Join(common, "objects")) || !isDir(filepath.Join(common, "refs")) {
+	g := Git{Dir: dir, Common: dir}
+	if common := pointer(filepath.Join(dir, "commondir"), "", dir); common != "" {
+		g.Common = resolve(common)
+		if filepath.Dir(dir) != filepath.Join(g.Common, "worktrees") {
+			return Git{}
+		}
+	} else if !isSubmodule(dir) {
 		return Git{}
 	}
-	g := Git{Dir: resolve(dir), Common: resolve(common)}
-	if !g.belongs(root) {
+	if !isFolder(filepath.Join(g.Common, "objects")) || !isFolder(filepath.Join(g.Common, "refs")) || !g.belongs(root) {
 		return Git{}
 	}
 	return g
 }
 
+// isSubmodule reports whether a real path is where git keeps a submodule: below the modules folder
+// of a git directory, at any depth, as a submodule's name may hold slashes.
+func isSubmodule(dir string) bool {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		up := filepath.Dir(filepath.Dir(at))
+		if filepath.Base(filepath.Dir(at)) == "modules" && isPlain(filepath.Join(up, "HEAD")) &&
+			(isFolder(filepath.Join(up, "objects")) || isPlain(filepath.Join(up, "commondir"))) {
+			return true
+		}
+	}
+	return false
+}
+
 // belongs reports whether the git directory says that root is its checkout: a worktree's by its
 // gitdir file, a submodule's by core.worktree.
 func (g Git) belongs(root string) bool {
-	if back := pointer(filepath.Join(g.Dir, "gitdir"), "", g.Dir); back != "" {
-		return resolve(filepath.Dir(back)) == resolve(root)
+	if g.linked() {
+		back := pointer(filepath.Join(g.Dir, "gitdir"), "", g.Dir)
+		return back != "" && resolve(filepath.Dir(back)) == root
 	}
-	config, err := os.ReadFile(filepath.Join(g.Dir, "config"))
+	config, err := readSmall(filepath.Join(g.Dir, "config"))
 	if err != nil {
 		return false
 	}
@@ -66,15 +82,18 @@ func (g Git) belongs(root string) bool {
 		if !filepath.IsAbs(value) {
 			value = filepath.Join(g.Dir, value)
 		}
-		return resolve(value) == resolve(root)
+		return resolve(value) == root
 	}
 	return false
 }
 
+// smallFile is the most that is read of a file that a command could have written.
+const smallFile = 64 << 10
+
 // pointer reads a file of one line that names a path, relative to base. Empty: it names none.
 func pointer(file, prefix, base string) string {
-	b, err := os.ReadFile(file)
-	if err != nil || len(b) > 64<<10 || !bytes.HasPrefix(b, []byte(prefix)) {
+	b, err := readSmall(file)
+	if err != nil || !bytes.HasPrefix(b, []byte(prefix)) {
 		return ""
 	}
 	path := strings.TrimSpace(strings.TrimPrefix(string(b), prefix))
@@ -96,27 +115,28 @@ func (g Git) guarded() []string {
 	if g.Dir == "" {
 		return nil
 	}
-	out := []string{filepath.Join(g.Common, "hooks"), filepath.Join(g.Common, "config")}
-	for _, name := range []string{"config.worktree", "modules", "worktrees"} {
-		if p := filepath.Join(g.Common, name); exists(p) {
-			out = append(out, p)
-		}
-	}
-	if g.linked() {
-		for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "gitdir"} {
-			if p := filepath.Join(g.Dir, name); exists(p) {
+	var out []string
+	guard := func(dir string, names ...string) {
+		for _, name := range names {
+			// a link that leads elsewhere leads to a place that is guarded, or not, by itself
+			if p := filepath.Join(dir, name); isFolder(p) || isPlain(p) {
 				out = append(out, p)
 			}
 		}
 	}
+	guard(g.Common, "hooks", "config", "config.worktree", "commondir", "modules", "worktrees")
+	if g.linked() {
+		guard(g.Dir, "hooks", "config", "config.worktree", "commondir", "gitdir")
+	}
 	return out
 }
 
-// shared is what a backend that cannot take parts out again opens of a shared directory.
+// shared is what a backend that cannot take parts out again opens of a shared directory. Folders
+// alone, and no links: what a link leads to is no part of the repository.
 func (g Git) shared() []string {
 	var out []string
-	for _, name := range []string{"objects", "refs", "logs", "packed-refs", "rr-cache", "lfs"} {
-		if p := filepath.Join(g.Common, name); exists(p) {
+	for _, name := range []string{"objects", "refs", "logs", "rr-cache", "lfs"} {
+		if p := filepath.Join(g.Common, name); isFolder(p) {
 			out = append(out, p)
 		}
 	}
@@ -127,4 +147,8 @@ func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 
 func isDir(path string) bool { fi, err := os.Stat(path); return err == nil && fi.IsDir() }
 
-func isFile(path string) bool { fi, err := os.Stat(path); return err == nil && fi.Mode().IsRegular() }
+// isFolder reports whether path is a folder, not a link to one.
+func isFolder(path string) bool { fi, err := os.Lstat(path); return err == nil && fi.IsDir() }
+
+// isPlain reports whether path is a regular file, not a link to one.
+func isPlain(path string) bool { fi, err := os.Lstat(path); return err == nil && fi.Mode().IsRegular() }

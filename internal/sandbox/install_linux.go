@@ -16,6 +16,8 @@ func callNumbers() machine {
 		"add_key":           unix.SYS_ADD_KEY, "request_key": unix.SYS_REQUEST_KEY, "keyctl": unix.SYS_KEYCTL,
 		"ioctl": unix.SYS_IOCTL, "socket": unix.SYS_SOCKET, "socketpair": unix.SYS_SOCKETPAIR,
 		"prlimit64": unix.SYS_PRLIMIT64, "truncate": unix.SYS_TRUNCATE, "openat": unix.SYS_OPENAT, "openat2": unix.SYS_OPENAT2,
+		"unshare": unix.SYS_UNSHARE, "clone": unix.SYS_CLONE, "clone3": unix.SYS_CLONE3, "setns": unix.SYS_SETNS,
+		"fchmod": unix.SYS_FCHMOD, "fchmodat": unix.SYS_FCHMODAT, "fchmodat2": unix.SYS_FCHMODAT2, "mknodat": unix.SYS_MKNODAT,
 	}}
 }
 

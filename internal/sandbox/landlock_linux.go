@@ -55,7 +55,7 @@ func scoped(version int) uint64 {
 type rules struct {
 	version int
 	files   bool     // whether writes are confined; else the domain only scopes
-	write   []string // folders and files that may be written; what is missing is left out
+	write   []string // folders and files that may be written, by their real paths; what is missing is left out
 	devices []string // device files and folders of them
 }
 
@@ -99,10 +99,11 @@ func (r rules) restrict() error {
 	return nil
 }
 
-// addRule allows rights below path. A file takes only the rights that make sense for one.
+// addRule allows rights below path. A file takes only the rights that make sense for one. What is
+// missing, or a link by now, gets no rule.
 func addRule(ruleset int, path string, rights uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
+	fd, err := openReal(path)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ELOOP) {
 		return nil
 	}
 	if err != nil {

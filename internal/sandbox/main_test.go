@@ -67,17 +67,27 @@ func hostMain(tier, policy string) int {
 		return 1
 	}
 	p.abi = p.ABI
+	p.Policy = Settle(p.Policy) // a session begins
 	w, err := openIn(Tier(tier), p.Policy)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	stamp := Stamp(p.Policy)
 	defer w.Close()
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var o order
 		if err := in.Decode(&o); err != nil {
 			return 0
+		}
+		if now := Stamp(p.Policy); now != stamp { // as a session does: what runs in the old one goes on
+			if w, err = openIn(Tier(tier), p.Policy); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			stamp = now
+			defer w.Close()
 		}
 		if err := out.Encode(runIn(w, o)); err != nil {
 			return 1

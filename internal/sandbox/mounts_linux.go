@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,7 +117,12 @@ func cloneAll(paths []string, attr uint64) ([]int, error) {
 			out = append(out, -1)
 			continue
 		}
-		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|recursive)
+		at, err := openReal(path)
+		if err != nil {
+			return nil, fmt.Errorf("copy of the mounts at %s: %w", path, err)
+		}
+		fd, err := unix.OpenTree(at, "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|recursive)
+		_ = unix.Close(at)
 		if err != nil {
 			return nil, fmt.Errorf("copy of the mounts at %s: %w", path, err)
 		}
@@ -148,14 +154,19 @@ func place(fd int, path string) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return fmt.Errorf("mount at %s: %w", path, err)
 	}
-	if !exists(path) {
+	if !exists(path) { // what is wrong shows when it is opened
 		if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-			_ = os.MkdirAll(path, 0o755) // the mount below says what is wrong
-		} else if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-			_ = os.WriteFile(path, nil, 0o600)
+			_ = makeFolder(path, 0o755)
+		} else {
+			_ = makeFile(filepath.Dir(path), filepath.Base(path), "")
 		}
 	}
-	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+	at, err := openReal(path)
+	if err != nil {
+		return fmt.Errorf("mount at %s: %w", path, err)
+	}
+	defer func() { _ = unix.Close(at) }()
+	if err := unix.MoveMount(fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
 		return fmt.Errorf("mount at %s: %w", path, err)
 	}
 	return unix.Close(fd)
@@ -163,16 +174,25 @@ func place(fd int, path string) error {
 
 // cover hides a folder behind an empty one, and a socket behind /dev/null.
 func cover(path string) error {
-	if !exists(path) { // gone meanwhile; nothing is made on the machine to hide
+	fd, err := openReal(path)
+	if errors.Is(err, unix.ENOENT) { // gone meanwhile; nothing is made on the machine to hide
 		return nil
 	}
-	if !isDir(path) {
-		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("hide %s: %w", path, err)
-		}
-		return nil
+	if err != nil {
+		return fmt.Errorf("hide %s: %w", path, err)
 	}
-	if err := unix.Mount("tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode="+permissions(path)); err != nil {
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return fmt.Errorf("hide %s: %w", path, err)
+	}
+	at := fmt.Sprintf("/proc/self/fd/%d", fd)
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		err = unix.Mount("/dev/null", at, "", unix.MS_BIND, "")
+	} else {
+		err = unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode="+permissions(at))
+	}
+	if err != nil {
 		return fmt.Errorf("hide %s: %w", path, err)
 	}
 	return nil

@@ -3,9 +3,11 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // plan is what a backend does, worked out from a policy before anything is confined. It holds real
@@ -28,19 +30,15 @@ func planFor(t Tier, p Policy, binary string) (plan, error) {
 	if t == None {
 		return out, nil
 	}
-	roots := p.Write
-	if len(roots) == 0 {
-		roots = []string{p.Root}
-	}
 	var write []string
-	for _, w := range roots {
-		if exists(w) {
-			write = append(write, resolve(w))
+	for _, w := range p.places() {
+		if exists(w.real) {
+			write = append(write, w.real)
 		}
 	}
 	out.Write = outermost(write)
-	if p.Git.Dir != "" {
-		if err := out.addGit(p.Git, t); err != nil {
+	if g := p.git(); g.Dir != "" {
+		if err := out.addGit(g, t); err != nil {
 			return plan{}, err
 		}
 	}
@@ -52,13 +50,9 @@ func planFor(t Tier, p Policy, binary string) (plan, error) {
 	return out, nil
 }
 
-// addGit makes a linked git directory writable, without what git would run. Only an absent hooks
-// folder is made: it could otherwise be made from inside, and git makes one in every repository.
+// addGit makes a linked git directory writable, without what git would run.
 func (o *plan) addGit(g Git, t Tier) error {
-	outside := func(path string) bool {
-		return !slices.ContainsFunc(o.Write, func(w string) bool { return within(w, path) })
-	}
-	if !outside(g.Common) && !outside(g.Dir) {
+	if inside(o.Write, g.Common) || inside(o.Write, g.Dir) {
 		return nil // part of a writable place, as the .git of an ordinary repository is
 	}
 	if t == Landlock {
@@ -71,21 +65,33 @@ func (o *plan) addGit(g Git, t Tier) error {
 		}
 		return nil
 	}
-	hooks := filepath.Join(g.Common, "hooks")
-	if !exists(hooks) {
-		if err := os.Mkdir(hooks, 0o755); err != nil {
+	if err := g.complete(); err != nil {
+		return err
+	}
+	o.Guard = append(o.Guard, g.guarded()...)
+	o.Write = outermost(append(o.Write, g.Common, g.Dir))
+	if g.linked() {
+		o.Shared = append(o.Shared, g.Dir) // writable again below the guarded worktrees folder
+	}
+	return nil
+}
+
+// complete makes what is guarded and absent, with what says nothing to git: a mount needs something
+// to lie on, and what is not there could be made from inside. The other way, to open only folders
+// that cannot run anything, would take deleting a branch and packing references.
+func (g Git) complete() error {
+	missing := []error{makeFolder(filepath.Join(g.Common, "hooks"), 0o755)}
+	if g.linked() { // else it is the root's alone, as the .git folder of an ordinary repository
+		missing = append(missing, makeFolder(filepath.Join(g.Common, "modules"), 0o755),
+			// with an empty commondir git ends; the dot names the directory itself, as without the file
+			makeFile(g.Common, "commondir", ".\n"),
+			makeFile(g.Common, "config.worktree", ""), makeFile(g.Dir, "config.worktree", ""))
+	}
+	for _, err := range missing {
+		// what this user cannot make its commands cannot make either
+		if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 			return err
 		}
-	}
-	for _, path := range g.guarded() {
-		// a link that leads elsewhere leads to a place that is guarded, or not, by itself
-		if fi, err := os.Lstat(path); err == nil && fi.Mode()&os.ModeSymlink == 0 {
-			o.Guard = append(o.Guard, path)
-		}
-	}
-	o.Write = outermost(append(o.Write, g.Common, g.Dir))
-	if g.linked() && within(g.Common, g.Dir) {
-		o.Shared = append(o.Shared, g.Dir) // writable again below the guarded worktrees folder
 	}
 	return nil
 }
@@ -115,13 +121,14 @@ func (o *plan) addHidden(p Policy) {
 }
 
 // addKept puts back what programs need of a hidden folder and what cannot be talked to: the name
-// servers' list, a distribution's links to its programs, the binary itself.
+// servers' list, a distribution's links to its programs, the binary itself. Only files: what lies at
+// these paths may be a link to a socket by now.
 func (o *plan) addKept(binary string) {
 	hidden := func(path string) bool {
 		return slices.ContainsFunc(o.Hide, func(h string) bool { return within(h, path) })
 	}
 	for _, path := range []string{"/etc/resolv.conf", "/etc/hosts", "/etc/localtime", binary} {
-		if real := resolve(path); path != "" && exists(real) && hidden(real) {
+		if real := resolve(path); path != "" && isPlain(real) && hidden(real) {
 			o.Keep = append(o.Keep, real)
 		}
 	}

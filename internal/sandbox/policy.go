@@ -27,7 +27,10 @@ type Policy struct {
 	Home    string   // the user's home directory; its sockets are hidden. Empty: none is looked for
 	Hide    []string // more files and folders to hide, where the tier can hide
 	Git     Git      // the git directory that lies outside the root
-	Bwrap   string   // where bubblewrap is; empty: not installed
+	// Real is what each place of Write stood for when the session began, as Settle found it; what is
+	// missing is refused. nil: the places are resolved when they are asked for.
+	Real  map[string]string
+	Bwrap string // where bubblewrap is; empty: not installed
 
 	// abi lowers the Landlock version that is used; 0 is what the kernel has. Tests prove with it
 	// that older kernels are confined as well.
@@ -45,12 +48,9 @@ type Places struct {
 // WriteRoots gives the places commands may write to: the project root, the run's temporary
 // directory, /tmp, the cache directory, then what the configuration adds. Two spellings of one
 // place count once, the first as it was written. A place that does not exist is listed, and a
-// backend leaves it out: making it would leave folders behind that nobody asked for.
+// backend leaves it out: making it would leave folders behind that nobody asked for. Settle says
+// which of them can be believed.
 func WriteRoots(p Places) []string {
-	if p.Cache != "" {
-		// a failure shows as a permission error of the command that needs it
-		_ = os.MkdirAll(p.Cache, 0o700)
-	}
 	var shown, real []string
 	for _, path := range append([]string{p.Root, p.Temp, systemTemp, p.Cache}, p.Write...) {
 		if path == "" {
@@ -61,15 +61,29 @@ func WriteRoots(p Places) []string {
 			shown, real = append(shown, path), append(real, r)
 		}
 	}
+	if p.Cache != "" {
+		// a failure shows as a permission error of the command that needs it
+		if real := settle(shown)[filepath.Clean(p.Cache)]; real != "" {
+			_ = makeFolder(real, 0o700)
+		}
+	}
 	return shown
 }
 
 // TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory that
 // this user can write to, else the system's. A TMPDIR that names a folder somebody removed would
-// fail every mktemp.
-func TempDir(want string) string {
-	if filepath.IsAbs(want) && os.MkdirAll(want, 0o700) == nil && mayWrite(want) {
-		return filepath.Clean(want)
+// fail every mktemp. others are more places that commands may write to: nothing is used or made
+// through a link that they could have left there or in the system's directory.
+func TempDir(want string, others ...string) string {
+	if filepath.IsAbs(want) {
+		want = filepath.Clean(want)
+		names := append(slices.DeleteFunc(slices.Clone(others), func(s string) bool { return s == "" }), want)
+		if systemTemp != "" {
+			names = append(names, systemTemp)
+		}
+		if real := settle(names)[want]; real != "" && makeFolder(real, 0o700) == nil && mayWrite(real) {
+			return want
+		}
 	}
 	if systemTemp != "" {
 		return systemTemp // what the environment names may be what was wanted
@@ -80,35 +94,18 @@ func TempDir(want string) string {
 // Writable reports whether commands under the policy could write to path, or replace it. What they
 // could write is not to be trusted: a cached answer, a helper program, the binary itself.
 func Writable(p Policy, path string) bool {
-	real := resolve(path)
-	for _, w := range p.Write {
-		if within(resolve(w), real) {
-			return true
-		}
+	var open []string
+	for _, w := range p.places() {
+		open = append(open, w.real)
 	}
-	for _, w := range []string{p.Git.Dir, p.Git.Common} {
-		if w != "" && within(resolve(w), real) {
-			return true
-		}
+	for _, real := range p.Real { // also what was replaced since: it was writable until then
+		open = append(open, real)
 	}
-	return false
-}
-
-// resolve follows symbolic links as far as the path exists and keeps the rest.
-func resolve(path string) string {
-	path = filepath.Clean(path)
-	rest := ""
-	for at := path; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		up := filepath.Dir(at)
-		if up == at {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-		at = up
+	if p.Git.Dir != "" {
+		open = append(open, p.Git.Dir, p.Git.Common)
 	}
+	real, links := trace(path)
+	return inside(open, real) || leads(links, open) || leads(links, []string{sharedMemory})
 }
 
 // within reports whether path is dir or lies below it. Both are clean and absolute.

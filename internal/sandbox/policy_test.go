@@ -3,10 +3,12 @@
 package sandbox
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -65,7 +67,8 @@ func TestWhatCommandsCouldWriteIsKnown(t *testing.T) {
 	p := Policy{Root: root, Write: []string{root}, Git: Git{Dir: filepath.Join(dir, "g"), Common: filepath.Join(dir, "g")}}
 	for path, want := range map[string]bool{
 		root: true, filepath.Join(root, "new"): true, filepath.Join(dir, "in", "x"): true, filepath.Join(dir, "g", "HEAD"): true,
-		other: false, filepath.Join(root, "out", "bwrap"): false, root + "2": false, dir: false, "/": false,
+		filepath.Join(root, "out", "bwrap"): true, // by another link of that name
+		other:                               false, root + "2": false, dir: false, "/": false,
 	} {
 		if got := Writable(p, path); got != want {
 			t.Errorf("%s: %v", path, got)
@@ -155,6 +158,8 @@ func TestTheLinkedGitDirectoryIsFound(t *testing.T) {
 		t.Errorf("worktree: %+v", got)
 	}
 	super := resolve(t.TempDir())
+	mkdir(t, super, ".git", "objects")
+	put(t, filepath.Join(super, ".git", "HEAD"), "x")
 	sub := mkdir(t, super, "sub")
 	dir := mkdir(t, super, ".git", "modules", "sub")
 	mkdir(t, dir, "objects")
@@ -198,6 +203,64 @@ func TestAGitFileCannotOpenAFolderThatIsNotItsOwn(t *testing.T) {
 	}
 	if got := FindGit(root); got != (Git{}) {
 		t.Errorf("a link: %+v", got)
+	}
+}
+
+func TestAGitFileThatIsNoFileHoldsNothingUp(t *testing.T) {
+	for _, file := range []string{".git", "HEAD", "commondir", "gitdir"} {
+		for what, make := range map[string]func(path string) error{
+			"a pipe that nobody writes": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"a device without an end":   func(path string) error { return os.Symlink("/dev/zero", path) },
+			"a link to what was there":  func(path string) error { return os.Symlink(path+".was", path) },
+			"a file that is too long":   func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("/"), smallFile+1), 0o600) },
+		} {
+			if file == "HEAD" && what == "a file that is too long" {
+				continue // it is not read
+			}
+			root, common := fakeWorktree(t, resolve(t.TempDir()))
+			path := filepath.Join(common, "worktrees", "wt", file)
+			if file == ".git" {
+				path = filepath.Join(root, file)
+			}
+			if err := os.Rename(path, path+".was"); err != nil {
+				t.Fatal(err)
+			}
+			if err := make(path); err != nil {
+				t.Fatal(err)
+			}
+			if got := FindGit(root); got != (Git{}) {
+				t.Errorf("%s in place of %s: %+v", what, file, got)
+			}
+		}
+	}
+}
+
+func TestAGitDirectoryThatLiesElsewhereThanGitPutsItIsRefused(t *testing.T) {
+	base := resolve(t.TempDir())
+	root, common := fakeWorktree(t, base)
+	own := filepath.Join(common, "worktrees", "wt")
+	other := mkdir(t, base, "other")
+	mkdir(t, other, "objects")
+	mkdir(t, other, "refs")
+	put(t, filepath.Join(own, "commondir"), other+"\n")
+	if got := FindGit(root); got != (Git{}) {
+		t.Errorf("another shared directory: %+v", got)
+	}
+	fake := mkdir(t, base, "fake")
+	put(t, filepath.Join(fake, "HEAD"), "x")
+	put(t, filepath.Join(fake, "gitdir"), filepath.Join(root, ".git"))
+	put(t, filepath.Join(fake, "commondir"), common)
+	put(t, filepath.Join(root, ".git"), "gitdir: "+fake)
+	if got := FindGit(root); got != (Git{}) {
+		t.Errorf("a folder of nobody's: %+v", got)
+	}
+	put(t, filepath.Join(own, "commondir"), "../..\n")
+	put(t, filepath.Join(root, ".git"), "gitdir: "+own)
+	if got := Settle(Policy{Root: root, Write: []string{root}}).Git; got.Common != common {
+		t.Errorf("the honest one: %+v", got)
+	}
+	if got := Settle(Policy{Root: root, Write: []string{root, own}}).Git; got != (Git{}) {
+		t.Errorf("a part of it is writable anyway: %+v", got)
 	}
 }
 

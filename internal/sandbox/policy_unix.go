@@ -19,18 +19,26 @@ func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) ==
 
 // Stamp identifies the places a policy names by device and inode. An init holds places, not names:
 // when the stamp differs from the one taken at its start, a place was replaced and what is inside
-// still writes to the old one, so a new init is due.
+// still writes to the old one, so a new init is due. A place whose name leads elsewhere by now is
+// none any more.
 func Stamp(p Policy) string {
 	var b strings.Builder
-	for _, w := range append([]string{p.Root, p.Git.Dir, p.Git.Common}, p.Write...) {
-		fi, err := os.Stat(w)
+	add := func(real string) {
+		fi, err := os.Lstat(real)
 		if err != nil {
 			b.WriteString("-;")
-			continue
+			return
 		}
 		if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 			fmt.Fprintf(&b, "%d:%d;", st.Dev, st.Ino)
 		}
+	}
+	for _, w := range p.places() {
+		add(w.real)
+	}
+	if g := p.git(); g.Dir != "" {
+		add(g.Dir)
+		add(g.Common)
 	}
 	return b.String()
 }

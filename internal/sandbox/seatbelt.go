@@ -25,17 +25,17 @@ func Seatbelt(p Policy) (profile string, params []string) {
 	line("(allow file-ioctl (literal \"/dev/tty\") (literal \"/dev/ptmx\") (regex #\"^/dev/ttys[0-9]+$\") (literal \"/dev/dtracehelper\"))")
 	line("(allow file-write* (subpath \"/dev/fd\"))")
 	n := 0
-	for _, path := range p.Write {
-		for _, spelling := range seatbeltSpellings(path) {
+	for _, w := range p.places() {
+		for _, spelling := range seatbeltSpellings(w) {
 			line("(allow file-write* (subpath %s))", param(fmt.Sprintf("WRITE_%d", n), spelling))
 			n++
 		}
 	}
-	if p.Git.Dir != "" {
+	if g := p.git(); g.Dir != "" {
 		line("; a linked git directory, but for what git runs")
-		line("(allow file-write* (subpath %s))", param("GIT_COMMON", p.Git.Common))
-		line("(allow file-write* (subpath %s))", param("GIT_DIR", p.Git.Dir))
-		for i, path := range seatbeltGuarded(p.Git) {
+		line("(allow file-write* (subpath %s))", param("GIT_COMMON", g.Common))
+		line("(allow file-write* (subpath %s))", param("GIT_DIR", g.Dir))
+		for i, path := range seatbeltGuarded(g) {
 			name := fmt.Sprintf("GIT_GUARD_%d", i)
 			line("(deny file-write* (literal %s) (subpath (param %q)))", param(name, path), name)
 		}
@@ -71,14 +71,15 @@ func Seatbelt(p Policy) (profile string, params []string) {
 }
 
 // seatbeltSpellings gives a path as written and as the system sees it.
-func seatbeltSpellings(path string) []string {
+func seatbeltSpellings(w writePlace) []string {
+	path := w.name
 	out := []string{path}
 	for _, link := range []string{"/tmp", "/var", "/etc"} {
 		if within(link, path) {
 			out = append(out, "/private"+path)
 		}
 	}
-	if real := resolve(path); real != path && (len(out) == 1 || out[1] != real) {
+	if real := w.real; real != path && (len(out) == 1 || out[1] != real) {
 		out = append(out, real)
 	}
 	return out
@@ -88,7 +89,8 @@ func seatbeltSpellings(path string) []string {
 func seatbeltGuarded(g Git) []string {
 	out := []string{g.Common + "/hooks", g.Common + "/config", g.Common + "/config.worktree"}
 	if g.linked() {
-		out = append(out, g.Dir+"/hooks", g.Dir+"/config", g.Dir+"/config.worktree", g.Dir+"/commondir")
+		out = append(out, g.Common+"/commondir", g.Common+"/modules")
+		out = append(out, g.Dir+"/hooks", g.Dir+"/config", g.Dir+"/config.worktree", g.Dir+"/commondir", g.Dir+"/gitdir")
 	}
 	return out
 }

@@ -46,6 +46,10 @@ const (
 	errNoSys    = 38
 	errNoFamily = 97
 
+	newControlGroup = 0x02000000         // CLONE_NEWCGROUP
+	setUserID       = 0o4000             // S_ISUID
+	makesFile       = 0o100 | 0o20000000 // O_CREAT and the bit of O_TMPFILE that is its own
+
 	ioctlPushInput = 0x5412 // TIOCSTI
 	ioctlConsole   = 0x541c // TIOCLINUX
 )
@@ -60,6 +64,9 @@ type filter struct {
 	// limits refuses setting another process's limits: where all processes are in view it takes
 	// no more than the same user to end one by its own limits.
 	limits bool
+	// setuid refuses making files that give whoever runs them the rights of their owner. What root's
+	// commands leave in the project would be root's for everybody.
+	setuid bool
 }
 
 // filterFor gives the filter of a regime.
@@ -103,6 +110,17 @@ func (f filter) assemble(m machine) []instruction {
 	on("ioctl", load(offsetArgs+8),
 		instruction{bpfEqual, 1, 0, ioctlPushInput}, instruction{bpfEqual, 0, 1, ioctlConsole}, refuse(errPerm),
 		allow)
+	// Who is root in a control group namespace of its own mounts the groups, with the one that this
+	// program and what started it live in, and ends or freezes them all. clone3 has its flags behind
+	// a pointer; programs fall back to clone.
+	grouping := func(flags uint32) []instruction { return without(newControlGroup, load(flags)) }
+	on("unshare", grouping(offsetArgs)...)
+	on("clone", grouping(offsetArgs)...)
+	on("setns", grouping(offsetArgs+8)...)
+	on("clone3", refuse(errNoSys))
+	if f.setuid {
+		f.refuseSetuid(on)
+	}
 	if f.families != nil {
 		body := []instruction{load(offsetArgs)}
 		for _, family := range f.families {
@@ -128,6 +146,29 @@ func (f filter) assemble(m machine) []instruction {
 		on("openat", truncating(offsetArgs+16)...)
 	}
 	return append(p, allow)
+}
+
+// refuseSetuid refuses every call that could set the bit.
+func (f filter) refuseSetuid(on func(string, ...instruction)) {
+	second, third, fourth := uint32(offsetArgs+8), uint32(offsetArgs+16), uint32(offsetArgs+24)
+	for call, mode := range map[string]uint32{"chmod": second, "fchmod": second, "fchmodat": third, "fchmodat2": third,
+		"mknod": second, "mknodat": third, "creat": second} {
+		on(call, without(setUserID, load(mode))...)
+	}
+	// The mode counts only where a file is made; else nobody has set it. What follows may look at
+	// these calls again, so they are not let through here.
+	opening := func(flags, mode uint32) []instruction {
+		return []instruction{load(flags), {bpfAnd, 0, 0, makesFile}, {bpfEqual, 4, 0, 0},
+			load(mode), {bpfAnd, 0, 0, setUserID}, {bpfEqual, 1, 0, 0}, refuse(errPerm), load(offsetNumber)}
+	}
+	on("open", opening(second, third)...)
+	on("openat", opening(third, fourth)...)
+	on("openat2", refuse(errNoSys)) // all of it behind a pointer; programs fall back to openat
+}
+
+// without refuses a call whose argument has one of the bits, and else lets it through.
+func without(bits uint32, argument instruction) []instruction {
+	return []instruction{argument, {bpfAnd, 0, 0, bits}, {bpfEqual, 1, 0, 0}, refuse(errPerm), allow}
 }
 
 var allow = instruction{bpfReturn, 0, 0, retAllow}

@@ -64,10 +64,13 @@ func run(t *testing.T, p []instruction, c call) uint32 {
 var machines = map[string]machine{
 	"amd64": {arch: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, calls: map[string]uint32{
 		"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "add_key": 248, "request_key": 249, "keyctl": 250,
-		"prlimit64": 302, "ioctl": 16, "socket": 41, "socketpair": 53, "truncate": 76, "open": 2, "openat": 257, "openat2": 437}},
+		"prlimit64": 302, "ioctl": 16, "socket": 41, "socketpair": 53, "truncate": 76, "open": 2, "openat": 257, "openat2": 437,
+		"unshare": 272, "clone": 56, "clone3": 435, "setns": 308, "creat": 85, "chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452,
+		"mknod": 133, "mknodat": 259}},
 	"arm64": {arch: unix.AUDIT_ARCH_AARCH64, calls: map[string]uint32{
 		"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "add_key": 217, "request_key": 218, "keyctl": 219,
-		"prlimit64": 261, "ioctl": 29, "socket": 198, "socketpair": 199, "truncate": 45, "openat": 56, "openat2": 437}},
+		"prlimit64": 261, "ioctl": 29, "socket": 198, "socketpair": 199, "truncate": 45, "openat": 56, "openat2": 437,
+		"unshare": 97, "clone": 220, "clone3": 435, "setns": 268, "fchmod": 52, "fchmodat": 53, "fchmodat2": 452, "mknodat": 33}},
 }
 
 func TestThisMachinesNumbersAreTheKernels(t *testing.T) {
@@ -133,6 +136,16 @@ func TestTheFilterRefusesWhatReachesOut(t *testing.T) {
 			{"another's limits", on("prlimit64", 4711, 7, 0x7fff00001000), no(errPerm), allow, allow},
 			{"another's limits, from a page's beginning", on("prlimit64", 4711, 7, 1<<32), no(errPerm), allow, allow},
 			{"asking for another's limits", on("prlimit64", 4711, 7, 0, 0x7fff00001000), allow, allow, allow},
+			{"a thread", on("clone", 0x3d0f00), allow, allow, allow},
+			{"a sandbox's namespaces", on("clone", 0x7c020011&^0x02000000), allow, allow, allow},
+			{"with a control group namespace", on("clone", 0x7c020011|0x02000000), no(errPerm), no(errPerm), no(errPerm)},
+			{"a user namespace", on("unshare", 0x10000000), allow, allow, allow},
+			{"a control group namespace", on("unshare", 0x12020000), no(errPerm), no(errPerm), no(errPerm)},
+			{"a control group namespace, hidden by rubbish", on("unshare", 0x02000000|high), no(errPerm), no(errPerm), no(errPerm)},
+			{"joining one", on("setns", 3, 0x02000000), no(errPerm), no(errPerm), no(errPerm)},
+			{"joining a mount namespace", on("setns", 3, 0x00020000), allow, allow, allow},
+			{"flags behind a pointer", on("clone3", 0x7fff00001000), no(errNoSys), no(errNoSys), no(errNoSys)},
+			{"a user's own setuid program", on("fchmodat", 0, 0, 0o4755), allow, allow, allow},
 			{"another architecture", call{arch: 0x40000003, number: 102}, no(errNoSys), no(errNoSys), no(errNoSys)},
 		} {
 			for name, p := range map[string][2]any{"closed": {closed, x.closed}, "namespaces": {spaces, x.spaces}, "open": {open, x.open}} {
@@ -187,13 +200,56 @@ func TestOldKernelsTruncateNothingOutside(t *testing.T) {
 	}
 }
 
+func TestRootMakesNoSetuidPrograms(t *testing.T) {
+	for arch, m := range machines {
+		f := filterFor(Landlock, true, 2) // the one that looks at opening for other reasons as well
+		f.setuid = true
+		p := f.assemble(m)
+		for _, x := range []struct {
+			call string
+			args []uint64
+			want uint32
+		}{
+			{"chmod", []uint64{0, 0o4755}, retErrno | errPerm}, {"chmod", []uint64{0o4755, 0o2755}, retAllow},
+			{"fchmod", []uint64{3, 0o6755}, retErrno | errPerm}, {"fchmod", []uint64{0o4000, 0o755}, retAllow},
+			{"fchmodat", []uint64{0, 0, 0o4000}, retErrno | errPerm}, {"fchmodat", []uint64{0, 0, 0o1777}, retAllow},
+			{"fchmodat2", []uint64{0, 0, 0o4000, 0x100}, retErrno | errPerm}, {"fchmodat2", []uint64{0, 0, 0o600, 0x100}, retAllow},
+			{"mknod", []uint64{0, 0o104755}, retErrno | errPerm}, {"mknod", []uint64{0, 0o010644}, retAllow},
+			{"mknodat", []uint64{0, 0, 0o104755}, retErrno | errPerm}, {"mknodat", []uint64{0, 0, 0o010644}, retAllow},
+			{"creat", []uint64{0, 0o4755}, retErrno | errPerm}, {"creat", []uint64{0, 0o644}, retAllow},
+			{"open", []uint64{0, unix.O_CREAT | unix.O_WRONLY, 0o4755}, retErrno | errPerm},
+			{"open", []uint64{0, unix.O_TMPFILE | unix.O_WRONLY, 0o4755}, retErrno | errPerm},
+			{"open", []uint64{0, unix.O_CREAT | unix.O_WRONLY, 0o644}, retAllow},
+			{"open", []uint64{0, unix.O_RDONLY, 0o4755}, retAllow}, // rubbish
+			{"open", []uint64{0, unix.O_RDONLY | unix.O_TRUNC, 0}, retErrno | errAccess},
+			{"openat", []uint64{0, 0, unix.O_CREAT | unix.O_WRONLY, 0o4755}, retErrno | errPerm},
+			{"openat", []uint64{0, 0, unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, 0o644}, retAllow},
+			{"openat", []uint64{0, 0, unix.O_DIRECTORY, 0o4755}, retAllow},
+			{"openat", []uint64{0, 0, unix.O_RDONLY | unix.O_TRUNC, 0}, retErrno | errAccess},
+			{"openat2", nil, retErrno | errNoSys},
+		} {
+			nr, ok := m.calls[x.call]
+			if !ok {
+				continue
+			}
+			c := call{arch: m.arch, number: nr}
+			copy(c.args[:], x.args)
+			if got := run(t, p, c); got != x.want {
+				t.Errorf("%s: %s %o: %#x", arch, x.call, x.args, got)
+			}
+		}
+	}
+}
+
 func FuzzEveryCallGetsAnAnswer(f *testing.F) {
 	f.Add(uint32(unix.AUDIT_ARCH_X86_64), uint32(41), uint64(2), uint64(0), uint64(0))
 	f.Fuzz(func(t *testing.T, arch, number uint32, a, b, c uint64) {
 		for _, m := range machines {
 			for _, tier := range []Tier{Bwrap, Namespaces, Landlock} {
 				for _, version := range []int{1, 7} {
-					p := filterFor(tier, false, version).assemble(m)
+					f := filterFor(tier, false, version)
+					f.setuid = version == 1
+					p := f.assemble(m)
 					got := run(t, p, call{arch: arch, number: number, args: [6]uint64{a, b, c}})
 					if got != retAllow && got&^0xfff != retErrno {
 						t.Errorf("%#x", got)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -40,7 +41,10 @@ func MachineKey(binary, bwrap string) string {
 }
 
 // Try runs a tier for real: an init in it, and in that a command that attempts what it must be able
-// to do and what it must not. What happened is judged from out here. temp is a folder for the trial.
+// to do and what it must not. What happened is judged from out here. temp is a folder for the trial,
+// best one that no command may write to: what another session's command does to the trial's files
+// could make a tier look as if it did not work. It cannot make up what the trial would have written:
+// the trial puts a word of its own into the files' names, and tells it through the pipe alone.
 func Try(ctx context.Context, t Tier, binary, bwrap, temp string) error {
 	dir, err := os.MkdirTemp(temp, "jig-try-")
 	if err != nil {
@@ -84,11 +88,11 @@ func Try(ctx context.Context, t Tier, binary, bwrap, temp string) error {
 		return ErrNotAnswered
 	}
 	out := j.Output()
-	said := strings.TrimSpace(string(out.Head) + string(out.Tail))
-	if exists(filepath.Join(outside, "written")) {
+	word, said, _ := strings.Cut(strings.TrimSpace(string(out.Head)+string(out.Tail)), "\n")
+	if word != "" && exists(filepath.Join(outside, word)) {
 		return errors.New("a command could write outside")
 	}
-	if j.State().Exit != 0 || !exists(filepath.Join(inside, "written")) {
+	if j.State().Exit != 0 || !isPlain(filepath.Join(inside, word)) {
 		if said == "" {
 			said = fmt.Sprintf("the trial command ended with %d", j.State().Exit)
 		}
@@ -104,10 +108,12 @@ func tryInside(args []string) int {
 	}
 	inside, outside, address, tier := args[0], args[1], args[2], Tier(args[3])
 	fail := func(format string, a ...any) int { fmt.Printf(format+"\n", a...); return 1 }
-	if err := os.WriteFile(filepath.Join(inside, "written"), nil, 0o600); err != nil {
+	word := rand.Text()
+	fmt.Println(word)
+	if err := os.WriteFile(filepath.Join(inside, word), nil, 0o600); err != nil {
 		return fail("a command cannot write inside: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(outside, "written"), nil, 0o600); err == nil {
+	if err := os.WriteFile(filepath.Join(outside, word), nil, 0o600); err == nil {
 		return fail("a command could write outside")
 	}
 	if address != "" {

@@ -45,6 +45,8 @@ func twins() []twin {
 		{name: "a pseudo-terminal", run: []string{"terminal-pair"}, want: "heard", not: map[Tier]bool{Landlock: true}},
 		{name: "a user namespace", run: []string{"sh", "unshare -U true && echo done"}, want: "done"},
 		{name: "a user namespace with numbers", run: []string{"sh", "unshare -Ur true && echo done"}, want: "done", not: map[Tier]bool{Landlock: true}, userOnly: true},
+		{name: "bubblewrap", run: []string{"sh", "bwrap --ro-bind / / --unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts echo done"}, want: "done",
+			not: map[Tier]bool{Namespaces: true, Landlock: true}, userOnly: true},
 		{name: "an older Landlock", run: []string{"sh", "mkdir d && echo x > d/a && : > d/a && echo y >> d/a && truncate -s 1 d/a && cat d/a"}, want: "y", abi: 2,
 			not: map[Tier]bool{}},
 	}
@@ -139,6 +141,12 @@ func TestGitWorksWhereItsDirectoryLiesOutside(t *testing.T) {
 					}
 					if w.git(t, w.path("root"), "rev-parse", "HEAD") == before {
 						t.Errorf("%s: nothing was committed", tier)
+					}
+					if main := w.path("out", "main"); exists(main) { // what was made in its directory says nothing to git
+						if got := w.git(t, main, "status", "--short", "--branch"); got != "## master" {
+							t.Errorf("%s: the main checkout is not as it was: %s", tier, got)
+						}
+						w.git(t, main, "worktree", "add", "-q", w.path("out", "more"))
 					}
 				}
 			})

@@ -83,7 +83,7 @@ func enter(control *os.File) error {
 		if version == 0 {
 			return errNoLandlock
 		}
-		domain.files, domain.write = true, append(slices.Clone(o.Write), "/dev/shm")
+		domain.files, domain.write = true, append(slices.Clone(o.Write), resolve(sharedMemory))
 		domain.devices = deviceFiles
 	default:
 		return fmt.Errorf("unknown tier %q", o.Tier)
@@ -97,7 +97,9 @@ func enter(control *os.File) error {
 	if err := domain.restrict(); err != nil {
 		return err
 	}
-	if err := filterFor(o.Tier, o.Network, version).install(); err != nil {
+	calls := filterFor(o.Tier, o.Network, version)
+	calls.setuid = os.Geteuid() == 0
+	if err := calls.install(); err != nil {
 		return err
 	}
 	return again()

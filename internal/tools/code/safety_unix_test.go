@@ -136,7 +136,7 @@ func TestWritesThroughLinksThatLeaveTheRootAreRefused(t *testing.T) {
 	} {
 		p.must(os.Symlink(to, p.path(link)))
 	}
-	for _, path := range []string{"file", "dir/f", "d/chain", "inner/chain", "dangling", "dir/new", "dir/a/b/new", "up/x", "deep"} {
+	for _, path := range []string{"file", "dir/f", "d/chain", "inner/chain", "dangling", "dir/new", "dir/a/b/new", "up/" + filepath.Base(away) + "x", "deep"} {
 		p.call("read_file", args{"path": path})
 		want := "path leads outside the project root through a symbolic link: " + path
 		p.says(want, "write_file", args{"path": path, "content": "x"})

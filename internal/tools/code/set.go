@@ -61,7 +61,8 @@ type Set struct {
 	tools   []definition
 	specs   []tool.Spec
 	ledger  ledger
-	writing sync.Mutex // one writer at a time, also where directories cannot be locked
+	readers chan struct{} // places for calls that run; each may hold a large file in memory
+	writing sync.Mutex    // one writer at a time, also where directories cannot be locked
 }
 
 var _ tool.Owner = (*Set)(nil)
@@ -78,8 +79,11 @@ func New(root string, cfg Config) (*Set, error) {
 	return newSet(runtime.GOOS, filepath.Clean(root), cfg), nil
 }
 
+// abreast is how many calls of the set run at the same time.
+const abreast = 8
+
 func newSet(goos, root string, cfg Config) *Set {
-	s := &Set{goos: goos, root: root, cfg: cfg}
+	s := &Set{goos: goos, root: root, cfg: cfg, readers: make(chan struct{}, abreast)}
 	for _, d := range toolset() {
 		if !d.writes || !cfg.ReadOnly {
 			s.tools = append(s.tools, d)
@@ -148,6 +152,12 @@ func (s *Set) prepare(ctx context.Context, d definition, call tool.Call) (tool.P
 	p := tool.Prepared{
 		Plan: tool.Plan{Title: "[" + d.name + " " + clip(st.subject, titleWidth) + "]", Together: !d.writes},
 		Run: func(ctx context.Context, _ func(tool.Card)) (tool.Result, error) {
+			select {
+			case s.readers <- struct{}{}:
+			case <-ctx.Done():
+				return tool.Result{}, ctx.Err()
+			}
+			defer func() { <-s.readers }()
 			if err := ctx.Err(); err != nil {
 				return tool.Result{}, err
 			}

@@ -59,7 +59,13 @@ func writePaths(write []string, home, cwd string) ([]string, error) {
 			}
 			p = filepath.Join(cwd, p)
 		}
-		out = append(out, filepath.Clean(p))
+		p = filepath.Clean(p)
+		for _, system := range []string{"/proc", "/sys", "/dev"} {
+			if p == system || system == "/proc" && strings.HasPrefix(p, "/proc/") {
+				return nil, fmt.Errorf("write: %s cannot be opened: it would be the machine's own in place of the sandbox's", p)
+			}
+		}
+		out = append(out, p)
 	}
 	return out, nil
 }
@@ -71,6 +77,6 @@ func CouldWrite(o Options, path string) bool {
 	if err != nil {
 		return true
 	}
-	places := sandbox.Places{Root: o.Root, Temp: sandbox.TempDir(o.Temp), Write: extra}
+	places := sandbox.Places{Root: o.Root, Temp: sandbox.TempDir(o.Temp, append([]string{o.Root}, extra...)...), Write: extra}
 	return sandbox.Writable(sandbox.Policy{Write: append(sandbox.WriteRoots(places), o.Cache)}, path)
 }

@@ -93,7 +93,8 @@ func secret(name string) bool {
 func (s *Shell) environments() (inside, outside variables) {
 	outside = s.vars.without(func(name string) bool {
 		switch name {
-		case "PWD", "OLDPWD", "_", "TMPDIR", "TMPPREFIX", Mark:
+		case "PWD", "OLDPWD", "_", "TMPDIR", "TMPPREFIX", Mark,
+			"BASH_ENV", "ENV": // files that every shell would read first
 			return s.opts.OS != "windows"
 		}
 		return false
@@ -117,7 +118,7 @@ func (s *Shell) environment(dir string, outside bool) []string {
 	if s.opts.OS == "windows" {
 		return out
 	}
-	temp := sandbox.TempDir(s.opts.Temp) // again each time: a command may have removed it
+	temp := sandbox.TempDir(s.opts.Temp, s.write...) // again each time: a command may have removed it
 	for _, kv := range [][2]string{{"PWD", dir}, {"TMPDIR", temp}, {"TMPPREFIX", filepath.Join(temp, "zsh")}} {
 		if _, set := v.lookup(kv[0]); !set {
 			out = append(out, kv[0]+"="+kv[1])

@@ -2,10 +2,14 @@ package shell
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"jig/internal/sandbox"
+	"jig/internal/tool"
 )
 
 // machine is a made-up one: its files, and its environment.
@@ -246,5 +250,47 @@ func TestArgumentsFollowTheName(t *testing.T) {
 		if got := strings.Join(dialectOf(program).arguments, " "); got != want {
 			t.Errorf("%s: %s", program, got)
 		}
+	}
+}
+
+// TestWhereThereIsNoSandboxOrNoPosixNothingLeaves: on Windows every call is asked about, a jig command
+// like any other, and a line in another dialect is not judged by the rules of POSIX.
+func TestWhereThereIsNoSandboxOrNoPosixNothingLeaves(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "jig.exe")
+	if err := os.WriteFile(bin, []byte("x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		os, shell, path string
+		tier            sandbox.Tier
+		title           string
+		asks            []string
+	}{
+		{"windows", "", `C:\pwsh.exe`, sandbox.None, "[shell cd sub; " + bin + " list]", []string{ScopeInside}},
+		{"windows", "cmd.exe", `C:\cmd.exe`, sandbox.None, "[shell cd /d sub && " + bin + " list]", []string{ScopeInside}},
+		{"linux", "pwsh", "/bin/pwsh", sandbox.Namespaces, "[shell cd sub; " + bin + " list]", nil},
+		{"darwin", "pwsh", "/bin/pwsh", sandbox.SandboxExec, "[shell cd sub; " + bin + " list]", nil},
+	} {
+		m := machine(c.os, map[string]string{"JIG_SHELL": c.shell}, map[string]string{"pwsh": c.path, "pwsh.exe": c.path, "cmd.exe": c.path})
+		s, err := New(Options{OS: c.os, Root: "/p", Temp: t.TempDir(), Binary: bin, Tier: c.tier, Machine: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sp := s.Specs()[0]; !slices.Equal(sp.Asks, c.asks) || strings.Contains(sp.Doc, "A jig command on its own") || sp.Name != "shell" {
+			t.Errorf("%s with %s: asks %q, %s", c.os, c.path, sp.Asks, sp.Doc)
+		}
+		args, err := json.Marshal(map[string]string{"command": bin + " list", "cwd": "sub"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Prepare(t.Context(), tool.Call{ID: "c1", Name: Name, Args: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if title := label(p.Title); title != label(c.title) || !p.Together || (p.Ask != nil) != (c.asks != nil) || p.Ask != nil && p.Ask.Scope != ScopeInside {
+			t.Errorf("%s with %s: %q, together %v, %+v", c.os, c.path, p.Title, p.Together, p.Ask)
+		}
+		s.Close()
 	}
 }

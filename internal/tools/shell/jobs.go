@@ -148,7 +148,7 @@ func (s *Shell) Kill(id string) bool {
 
 // keep makes a running command a job.
 func (s *Shell) keep(k call, run *process.Job, id int, log string, start time.Time) *job {
-	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Pid: run.Pid(), Log: log, Start: start}, run, k.ended}
+	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Command: k.command, Pid: run.Pid(), Log: log, Start: start}, run, k.ended}
 	s.jobs.add(j)
 	return j
 }

@@ -289,3 +289,26 @@ func TestTwoSessionsOfOneProcessShareTheFolder(t *testing.T) {
 		t.Errorf("%q", r.Blocks.Text())
 	}
 }
+
+// The program writes logs where commands can put links, and follows none of them.
+func TestNoLinkTakesTheLogsElsewhere(t *testing.T) {
+	eachTier(t, func(t *testing.T, s *session) {
+		temp := s.opts.Temp
+		for _, planted := range []string{
+			"rm -rf " + temp + "/jig-jobs; ln -s " + s.outside + " " + temp + "/jig-jobs",
+			"rm -rf " + temp + "/jig-jobs*; ln -s " + s.outside + "/new " + temp + "/jig-jobs",
+			fmt.Sprintf("rm -rf %[1]s/jig-jobs*; mkdir %[1]s/jig-jobs; ln -s %[2]s %[1]s/jig-jobs/%[3]d", temp, s.outside, os.Getpid()),
+			fmt.Sprintf("rm -rf %[1]s/jig-jobs*; ln -s %[2]s %[1]s/jig-jobs; ln -s %[2]s %[1]s/jig-jobs-%[3]d", temp, s.outside, os.Getuid()),
+		} {
+			s.says(planted, "[command produced no output]")
+			log := regexp.MustCompile(`/\S+\.log`).FindString(s.call(args{"command": "echo x", "background": true}).Blocks.Text())
+			t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(log)) })
+			if b, err := os.ReadFile(log); err != nil || string(b) != "x\n" && len(b) > 0 {
+				t.Errorf("%s: the log %s holds %q, %v", planted, log, b, err)
+			}
+			if names, _ := os.ReadDir(s.outside); len(names) > 0 {
+				t.Fatalf("%s: outside there is %v", planted, names)
+			}
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,25 +10,55 @@ import (
 
 // leaving is a call of the running program itself, which a sandboxed set starts outside.
 type leaving struct {
-	argv []string // its first word replaced by the program's real path
+	argv []string // by the hidden redirect command
+	dir  string   // the working directory, without links
 }
 
-// leaves decides whether a command line leaves the sandbox: it is one simple command, and its first
-// word is the running program, by device and inode, which nothing inside could have replaced.
+// leaves decides whether a command line leaves the sandbox: it is one simple command, its first
+// word is the running program, by device and inode, which nothing inside could have replaced, and
+// the project it would work in is one that commands may write to already.
 func (s *Shell) leaves(line, dir string) (leaving, bool) {
 	if s.self == nil {
 		return leaving{}, false
 	}
 	c, ok := parseSimple(line)
-	if !ok || !s.isSelf(s.locate(c.words[0], dir)) {
+	if !ok || hidden(c.words[1:]) || !s.isSelf(s.locate(c.words[0], dir)) {
 		return leaving{}, false
 	}
-	argv := append([]string{s.opts.Binary}, c.words[1:]...)
-	if len(c.redirs) > 0 {
-		spec, _ := json.Marshal(c.redirs) // strings and numbers
-		argv = append([]string{s.opts.Binary, RedirectCommand, string(spec)}, c.words[1:]...)
+	p := s.policy()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil || !sandbox.Writable(p, dir) || !sandbox.Writable(p, projectRoot(dir)) {
+		return leaving{}, false
 	}
-	return leaving{argv}, true
+	argv := []string{s.opts.Binary, RedirectCommand, redirectSpec(dir, c.redirs, p)}
+	return leaving{append(argv, c.words[1:]...), dir}, true
+}
+
+// hidden reports whether the arguments name one of the commands the program runs itself as: those
+// trust whoever starts them.
+func hidden(args []string) bool {
+	for _, a := range args {
+		if a == sandbox.Command || a == RedirectCommand {
+			return true
+		}
+		if !strings.HasPrefix(a, "-") {
+			break
+		}
+	}
+	return false
+}
+
+// projectRoot is what a jig that is started in dir would take for its project, which it lets its own
+// commands write to: the next folder upwards with a .git, else dir.
+func projectRoot(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }
 
 // locate is the file that a command's first word names, as a shell in dir would find it.

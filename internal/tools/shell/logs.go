@@ -3,7 +3,6 @@ package shell
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,8 +17,8 @@ const systemTemp = "/tmp"
 
 // logs is the folder with the raw output of this session's commands.
 type logs struct {
-	temp     string
-	fallback string // where else; "" is nowhere
+	temp     logTemp
+	fallback logTemp // where else
 	pid      int
 	tag      string // tells the calls of several sessions of one process apart
 
@@ -27,15 +26,28 @@ type logs struct {
 	dir  string   // as it is shown
 	held *os.File // the folder itself
 	via  string   // a path that leads into held, whatever is done to dir
+	old  []*os.File
 	n    int
+}
+
+// logTemp is a temporary folder as it is called and, before any command could put a link in the way,
+// without links. Neither: there is none.
+type logTemp struct{ shown, real string }
+
+func findTemp(path string) logTemp {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return logTemp{path, real}
+	}
+	return logTemp{path, path}
 }
 
 func newLogs(temp string, pid int) *logs {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	l := &logs{temp: temp, pid: pid, tag: hex.EncodeToString(b[:])}
+	l := &logs{temp: findTemp(temp), pid: pid, tag: hex.EncodeToString(b[:])}
 	if runtime.GOOS != "windows" && temp != systemTemp {
-		l.fallback = systemTemp
+		l.fallback = findTemp(systemTemp)
 	}
 	return l
 }
@@ -71,15 +83,15 @@ func (l *logs) file(name string) (logFile, error) {
 // open makes or finds the folder, in the system's temporary folder where the one that was asked for
 // takes nothing. The error is about the one that was asked for.
 func (l *logs) open() error {
-	l.close()
+	l.retire()
 	var first error
-	for _, temp := range []string{l.temp, l.fallback} {
-		if temp == "" {
+	for _, t := range []logTemp{l.temp, l.fallback} {
+		if t.real == "" {
 			continue
 		}
-		dir, held, err := openLogs(temp, l.pid)
+		held, err := openLogs(t.real, l.pid)
 		if err == nil {
-			l.hold(dir, held)
+			l.hold(t.shown+strings.TrimPrefix(held.Name(), t.real), held)
 			return nil
 		}
 		if first == nil {
@@ -91,38 +103,45 @@ func (l *logs) open() error {
 
 // openLogs makes or finds the folder in a temporary one. Those are shared: the one above ours belongs
 // to whoever came first, and ours may be there from a process that had our number, ours or somebody
-// else's.
-func openLogs(temp string, pid int) (dir string, held *os.File, err error) {
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return "", nil, err
+// else's. Commands write there too, so it goes down folder by folder and follows no link.
+func openLogs(temp string, pid int) (held *os.File, err error) {
+	above, err := openFolder(temp, true)
+	if err != nil {
+		return nil, err
 	}
-	for _, base := range []string{"jig-jobs", fmt.Sprintf("jig-jobs-%d", os.Getuid())} {
-		base = filepath.Join(temp, base)
-		switch err = os.Mkdir(base, 0o777); {
-		case err == nil:
-			_ = os.Chmod(base, 0o777|fs.ModeSticky)
-		case !errors.Is(err, fs.ErrExist):
+	defer func() { _ = above.Close() }()
+	for _, name := range []string{"jig-jobs", fmt.Sprintf("jig-jobs-%d", os.Getuid())} {
+		if held, err = openLogsIn(above, name, pid); err == nil {
+			return held, nil
+		}
+	}
+	return nil, err
+}
+
+func openLogsIn(above *os.File, name string, pid int) (held *os.File, err error) {
+	base, err := subfolder(above, name, 0o777|fs.ModeSticky)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = base.Close() }()
+	for i := range 100 {
+		name := fmt.Sprint(pid)
+		if i > 0 {
+			name = fmt.Sprintf("%d-%d", pid, i)
+		}
+		if held, err = subfolder(base, name, 0o700); err != nil {
 			continue
 		}
-		for i := range 100 {
-			dir = filepath.Join(base, fmt.Sprint(pid))
-			if i > 0 {
-				dir = fmt.Sprintf("%s-%d", dir, i)
-			}
-			err = os.Mkdir(dir, 0o700)
-			if err != nil && !errors.Is(err, fs.ErrExist) {
-				break
-			}
-			if held, err = holdOwn(dir); err == nil {
-				return dir, held, nil
-			}
+		if err = own(held); err == nil {
+			return held, nil
 		}
+		_ = held.Close()
 	}
-	return "", nil, err
+	return nil, err
 }
 
 func (l *logs) hold(dir string, held *os.File) {
-	l.dir, l.held, l.via = dir, held, dir
+	l.dir, l.held, l.via = dir, held, held.Name()
 	if runtime.GOOS == "linux" {
 		via := fmt.Sprintf("/proc/self/fd/%d", held.Fd())
 		if a, err := os.Stat(via); err == nil {
@@ -143,11 +162,26 @@ func (l *logs) hold(dir string, held *os.File) {
 	shareFolder(held)
 }
 
-func (l *logs) close() {
+// retire lets go of a folder that was removed, but not at once: a command that still runs may have
+// a log there, and its path must not come to mean another folder.
+func (l *logs) retire() {
+	const most = 16
 	if l.held != nil {
-		_ = l.held.Close()
-		l.held = nil
+		l.old = append(l.old, l.held)
 	}
+	if len(l.old) > most {
+		_ = l.old[0].Close()
+		l.old = l.old[1:]
+	}
+	l.held = nil
+}
+
+func (l *logs) close() {
+	l.retire()
+	for _, f := range l.old {
+		_ = f.Close()
+	}
+	l.old = nil
 }
 
 // Close lets go of the folder. The logs stay.
@@ -155,26 +189,4 @@ func (l *logs) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close()
-}
-
-func (l *logs) remove(f logFile) { _ = os.Remove(f.real) }
-
-// rename gives a call's log the name of a job. Where an open file cannot be renamed it keeps the one
-// it has; where the name is taken it says so.
-func (l *logs) rename(f logFile, id int) (logFile, error) {
-	to, err := l.job(id)
-	if err == nil {
-		var free *os.File
-		if free, err = os.OpenFile(to.real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-			_ = free.Close()
-			if err = os.Rename(f.real, to.real); err == nil {
-				return to, nil
-			}
-			_ = os.Remove(to.real)
-		}
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return f, err
-	}
-	return f, nil
 }

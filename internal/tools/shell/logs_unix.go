@@ -8,19 +8,16 @@ import (
 	"syscall"
 )
 
-// holdOwn opens a folder that must be one, not a link to one, and ours.
-func holdOwn(dir string) (*os.File, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
+// own fails for a folder that is somebody else's.
+func own(f *os.File) error {
+	fi, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if fi, err := f.Stat(); err == nil {
-		if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
-			return f, nil
-		}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
+		return nil
 	}
-	_ = f.Close()
-	return nil, &os.PathError{Op: "open", Path: dir, Err: errors.New("it belongs to another user")}
+	return &os.PathError{Op: "open", Path: f.Name(), Err: errors.New("it belongs to another user")}
 }
 
 // removed reports whether a folder that is held has no name any more.

@@ -7,7 +7,9 @@ import (
 
 // Nothing leaves a sandbox on a system that has none.
 
-func (r redirection) apply() error { return errors.ErrUnsupported }
+func (r redirection) apply([]string) error { return errors.ErrUnsupported }
+
+func workingDir() (string, error) { return os.Getwd() }
 
 func become(string, []string, []string) error { return errors.ErrUnsupported }
 

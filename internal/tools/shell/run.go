@@ -37,15 +37,16 @@ func (s *Shell) run(ctx context.Context, k call, tell func(tool.Card)) (tool.Res
 
 // compose says what is to be started.
 func (s *Shell) compose(k call) (process.Command, error) {
-	c := process.Command{Env: s.environment(k.dir, k.outside != nil), Dir: k.dir, Timeout: k.timeout, Call: k.id}
+	c := process.Command{Dir: k.dir, Timeout: k.timeout, Call: k.id}
 	if k.outside != nil {
 		l, ok := s.leaves(k.command, k.dir)
 		if !ok {
 			return c, errors.New("the program of this command is not the running jig any more")
 		}
-		c.Argv = l.argv
+		c.Argv, c.Dir, c.Env = l.argv, l.dir, s.environment(l.dir, true)
 		return c, nil
 	}
+	c.Env = s.environment(k.dir, false)
 	in, err := s.interpreter()
 	if err != nil {
 		return c, err
@@ -99,7 +100,7 @@ func (s *Shell) place(k call) *room {
 
 // start runs a command with a log.
 func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFile) (*process.Job, error) {
-	c.Log, c.Filter = log.real, &cleaner{}
+	c.Log, c.LateLog, c.Filter = log.real, !k.background, &cleaner{}
 	j, err := s.place(k).start(ctx, c)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist):
@@ -110,21 +111,12 @@ func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFil
 	return nil, failedToRun.With("error", err.Error())
 }
 
-// startCall runs a command with a log of its own. A name that is taken was put there by a command.
-func (s *Shell) startCall(ctx context.Context, k call, c process.Command) (*process.Job, logFile, error) {
-	for {
-		log, err := s.logs.call()
-		if err != nil {
-			return nil, log, failedToRun.With("error", err.Error())
-		}
-		if j, err := s.start(ctx, k, c, log); !errors.Is(err, fs.ErrExist) {
-			return j, log, err
-		}
-	}
-}
-
 func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell func(tool.Card)) (tool.Result, error) {
-	j, log, err := s.startCall(ctx, k, c)
+	log, err := s.logs.call()
+	if err != nil {
+		return tool.Result{}, failedToRun.With("error", err.Error())
+	}
+	j, err := s.start(ctx, k, c, log)
 	if err != nil {
 		k.ended()
 		return tool.Result{}, err
@@ -138,11 +130,11 @@ func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell 
 	for {
 		select {
 		case <-j.Done():
-			return s.done(k, j, log, before), nil
+			return s.done(k, j, before), nil
 		case <-ctx.Done():
 			j.Kill(process.Cancelled)
 			<-j.Done()
-			return s.done(k, j, log, before), nil
+			return s.done(k, j, before), nil
 		case <-yield.C:
 			if ctx.Err() != nil || ended(j) {
 				continue
@@ -168,9 +160,9 @@ func ended(j *process.Job) bool {
 	}
 }
 
-func (s *Shell) done(k call, j *process.Job, log logFile, before string) tool.Result {
+func (s *Shell) done(k call, j *process.Job, before string) tool.Result {
 	k.ended()
-	s.logs.remove(log)
+	j.DropLog()
 	text, failed := outcome(j.State(), capped(j.Output()), k.timeout)
 	r := tool.Text(before + text)
 	r.Failed = failed
@@ -181,12 +173,17 @@ func (s *Shell) done(k call, j *process.Job, log logFile, before string) tool.Re
 func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) tool.Result {
 	id := s.jobs.nextID()
 	for {
-		to, err := s.logs.rename(log, id)
+		to, err := s.logs.job(id)
+		if err == nil {
+			err = run.KeepLog(to.real)
+		}
 		if err == nil {
 			log = to
-			break
 		}
-		id = s.jobs.nextID()
+		if !errors.Is(err, fs.ErrExist) {
+			break // where an open file cannot be renamed it keeps the name it has
+		}
+		id = s.jobs.nextID() // a log of another session of this process
 	}
 	out := capped(run.Output())
 	j := s.keep(k, run, id, log.shown, began)

@@ -54,6 +54,7 @@ type word struct {
 	text   string
 	digits bool // it is a number without quotes, which before < or > is a descriptor
 	equals bool // it holds an = without quotes, which makes a first word an assignment
+	plain  bool // it holds no quotes
 }
 
 func (p *parser) ok() bool { return !p.failed }
@@ -111,8 +112,8 @@ func (p *parser) redirect(fd int) {
 			break
 		}
 		w := p.word() // fails at what a longer operator, such as << or <>, would go on with
-		if p.failed || w.text == "" || netFile(w.text) {
-			break
+		if p.failed || w.text == "" || netFile(w.text) || w.digits && (p.has("<") || p.has(">")) {
+			break // a number right before an operator is a descriptor, and no target
 		}
 		p.connect(fd, op, w)
 		return
@@ -141,7 +142,7 @@ func (p *parser) connect(fd int, op string, w word) {
 		both(">>")
 	case op == ">&" && w.digits && out > 0 && (w.text == "1" || w.text == "2"):
 		p.out.redirs = append(p.out.redirs, redirection{FD: out, Op: "dup", From: int(w.text[0] - '0')})
-	case op == ">&" && fd < 0 && strings.IndexFunc(w.text, notDescriptor) >= 0:
+	case op == ">&" && fd < 0 && w.namesFile():
 		both(">")
 	case op == ">>" && out > 0:
 		file(out, ">>")
@@ -152,8 +153,11 @@ func (p *parser) connect(fd int, op string, w word) {
 	}
 }
 
-// notDescriptor is true of what cannot be part of a descriptor's number, its closing or its move.
-func notDescriptor(r rune) bool { return r != '-' && (r < '0' || r > '9') }
+// namesFile reports whether the word after >& is a file for certain. What begins or ends like a
+// descriptor's number, its closing or its move is none, and quotes are read twice there.
+func (w word) namesFile() bool {
+	return w.plain && strings.IndexByte("-0123456789", w.text[0]) < 0 && !strings.HasSuffix(w.text, "-")
+}
 
 // netFile is true of the names that a shell takes for connections.
 func netFile(path string) bool {
@@ -164,22 +168,22 @@ func netFile(path string) bool {
 func (p *parser) word() word {
 	var b strings.Builder
 	start := p.at
-	w := word{digits: true}
+	w := word{digits: true, plain: true}
 	for p.at < len(p.s) {
 		r, n := utf8.DecodeRuneInString(p.s[p.at:])
 		switch {
 		case r == ' ', r == '\t', r == '<', r == '>', p.has("&>"):
 			return w.done(p, &b, start)
 		case r == '\'':
-			w.digits = false
+			w.digits, w.plain = false, false
 			p.single(&b)
 			continue
 		case r == '"':
-			w.digits = false
+			w.digits, w.plain = false, false
 			p.double(&b)
 			continue
 		case r == '\\':
-			w.digits = false
+			w.digits, w.plain = false, false
 			p.at++
 			if r, n = utf8.DecodeRuneInString(p.s[p.at:]); n == 0 || r == '\n' {
 				p.fail()

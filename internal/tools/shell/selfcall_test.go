@@ -53,7 +53,7 @@ func TestOnlyOnePlainCommandNeedsNoInterpreter(t *testing.T) {
 		{`jig list &> out`, "[jig][list] 1>out 2>&1"}, {`jig list &>>out`, "[jig][list] 1>>out 2>&1"}, {`jig list >& out`, "[jig][list] 1>out 2>&1"},
 		{`jig list > 'a b' x`, "[jig][list][x] 1>a b"}, {`jig list > "a b"`, "[jig][list] 1>a b"}, {`jig a2>f`, "[jig][a2] 1>f"},
 		{`jig 2 >f`, "[jig][2] 1>f"}, {`jig "2">f`, "[jig][2] 1>f"}, {`jig \2>f`, "[jig][2] 1>f"}, {`jig x&>f`, "[jig][x] 1>f 2>&1"}, {`jig 2&>f`, "[jig][2] 1>f 2>&1"},
-		{`jig >&1x`, "[jig] 1>1x 2>&1"}, {`jig list > /dev/null 2>&1`, "[jig][list] 1>/dev/null 2>&1"},
+		{`jig list > /dev/null 2>&1`, "[jig][list] 1>/dev/null 2>&1"},
 		// more than one command
 		{`jig list | head`, "-"}, {`jig list|head`, "-"}, {`jig list |& cat`, "-"}, {`jig; rm -rf x`, "-"}, {`jig ;`, "-"}, {`jig && rm x`, "-"}, {`jig || rm x`, "-"}, {`jig & rm x`, "-"},
 		{`jig &`, "-"}, {`jig&`, "-"}, {"jig\nrm x", "-"}, {"jig list\n", "-"}, {"\njig list", "-"}, {"jig list \\\nx", "-"}, {"jig \"a\\\nb\"", "-"}, {"jig li\\\nst", "-"},
@@ -67,6 +67,7 @@ func TestOnlyOnePlainCommandNeedsNoInterpreter(t *testing.T) {
 		{`jig <<E`, "-"}, {"jig <<E\nx\nE", "-"}, {`jig <<<x`, "-"}, {`jig <<-E`, "-"}, {`jig <> f`, "-"}, {`jig > $x`, "-"}, {`jig > ~/x`, "-"}, {`jig > *`, "-"}, {`jig > {a,b}`, "-"},
 		{`jig >`, "-"}, {`jig > `, "-"}, {`jig > >`, "-"}, {`jig > ''`, "-"}, {`jig >>> f`, "-"}, {`jig 3> f`, "-"}, {`jig 10> f`, "-"}, {`jig 01> f`, "-"}, {`jig 2< f`, "-"}, {`jig 0> f`, "-"},
 		{`jig <&3`, "-"}, {`jig <&-`, "-"}, {`jig >&-`, "-"}, {`jig 2>&-`, "-"}, {`jig >&3`, "-"}, {`jig >&1-`, "-"}, {`jig 2>&f`, "-"}, {`jig 2>& "1"`, "-"}, {`jig {fd}> f`, "-"}, {`jig &>&1`, "-"}, {`jig &>`, "-"}, {`jig >&`, "-"},
+		{`jig 1>&-x`, "-"}, {`jig >&-x`, "-"}, {`jig >& -x`, "-"}, {`jig >&1x`, "-"}, {`jig >&2-x`, "-"}, {`jig >&"-x"`, "-"}, {`jig >&"x"`, "-"}, {`jig >&x-`, "-"}, {`jig >&\x`, "-"}, {`jig >&x-y`, "[jig] 1>x-y 2>&1"}, {`jig >1>&2`, "-"}, {`jig 2>>3>f`, "-"}, {`jig <0<f`, "-"}, {`jig > 1<f`, "-"},
 		{`jig > /dev/tcp/127.0.0.1/80`, "-"}, {`jig < /dev/udp/x/1`, "-"}, {`>out jig`, "-"}, {`2>&1 jig`, "-"},
 		// first words that are none
 		{`VAR=x jig list`, "-"}, {`A=1 B=2 jig`, "-"}, {`a+=1 jig`, "-"}, {`a[0]=1 jig`, "-"}, {`"" jig`, "-"}, {``, "-"}, {`   `, "-"}, {`""`, "-"},
@@ -121,6 +122,58 @@ func TestBashAgreesOnWhatAPlainLineMeans(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("line %d: %q, bash says %q", i, want[i], got[i])
 		}
+	}
+}
+
+// TestBashAgreesOnWhereAPlainLineRedirects runs random lines with redirections, and the same written
+// with a descriptor at every operator and all else quoted: what ends up in which file must be one.
+func TestBashAgreesOnWhereAPlainLineRedirects(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal("bash is needed: ", err)
+	}
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	pieces := []string{"a", "b", " ", " ", "'", `"`, `\`, "2", "1", "0", "-", "<", ">", ">", ">", "&", ">&", "&>", ">>", "|", "a", "="}
+	r := rand.New(rand.NewPCG(3, 4))
+	var script bytes.Buffer
+	var lines []string
+	for len(lines) < 300 {
+		line := "jig "
+		for range 2 + r.IntN(9) {
+			line += pieces[r.IntN(len(pieces))]
+		}
+		c, ok := parseSimple(line)
+		if !ok || len(c.redirs) == 0 {
+			continue
+		}
+		plain := "jig"
+		for _, w := range c.words[1:] {
+			plain += " " + quoted(w)
+		}
+		for _, r := range c.redirs {
+			if r.Op == "dup" {
+				plain += fmt.Sprintf(" %d>&%d", r.FD, r.From)
+			} else {
+				plain += fmt.Sprintf(" %d%s %s", r.FD, r.Op, quoted(r.Path))
+			}
+		}
+		lines = append(lines, line)
+		fmt.Fprintf(&script, "try %s %s %s\n", quoted(line), quoted(line), quoted(plain))
+	}
+	cmd := exec.Command(bash, "-c", `
+jig() { local a; for a; do printf '[%s]' "$a"; done; printf err >&2; }
+look() {
+	local f text
+	(eval "$1") >out.stdout 2>out.stderr </dev/null
+	for f in *; do read -rd '' text <"$f"; printf '<%s:%s' "$f" "${text##*: line *: }"; done
+	rm -f -- *
+}
+try() { a=$(look "$2"); b=$(look "$3"); test "$a" = "$b" || printf '%q: %s, and plainly %s\n' "$1" "$a" "$b"; }
+`+script.String())
+	cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"}
+	out, err := cmd.CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -63,9 +63,10 @@ const (
 type Shell struct {
 	opts            Options
 	tier            sandbox.Tier
-	vars            variables   // the environment as it was found
-	inside, outside variables   // what commands get
-	write           []string    // the places commands may write to
+	vars            variables // the environment as it was found
+	inside, outside variables // what commands get
+	write           []string  // the places commands may write to
+	settled         sandbox.Policy
 	self            os.FileInfo // the running program; nil: nothing may leave the sandbox
 	interp          interpreter
 	spec            tool.Spec
@@ -105,12 +106,15 @@ func New(o Options) (*Shell, error) {
 	if s.interp, err = s.machine().find(); err != nil {
 		return nil, err
 	}
-	s.opts.Temp = sandbox.TempDir(o.Temp)
+	s.opts.Temp = sandbox.TempDir(o.Temp, append([]string{o.Root}, extra...)...)
 	places := sandbox.Places{Root: o.Root, Temp: s.opts.Temp, Cache: o.Cache, Write: extra}
 	if s.tier == sandbox.None {
 		places.Cache = "" // nothing is to be made for a sandbox that is not there
 	}
 	s.write = sandbox.WriteRoots(places)
+	s.settled = sandbox.Settle(sandbox.Policy{
+		Root: o.Root, Write: s.write, Network: o.Config.Network, Home: o.Home, Bwrap: o.Bwrap,
+	})
 	if o.Binary != "" {
 		s.self, _ = os.Stat(o.Binary)
 	}
@@ -167,14 +171,9 @@ func (s *Shell) look(name string) string {
 	return ""
 }
 
-// policy is what sandboxed commands may do, looked at anew: the root's git directory may be another
-// when the root was replaced.
-func (s *Shell) policy() sandbox.Policy {
-	return sandbox.Policy{
-		Root: s.opts.Root, Write: s.write, Network: s.opts.Config.Network,
-		Home: s.opts.Home, Git: sandbox.FindGit(s.opts.Root), Bwrap: s.opts.Bwrap,
-	}
-}
+// policy is what sandboxed commands may do. What its names stand for was settled when the session
+// began: a command can make any name in a writable place, and the root's .git, say something else.
+func (s *Shell) policy() sandbox.Policy { return s.settled }
 
 // Interpreter is the short name of what reads the commands, such as bash; "(none)" when there is
 // nothing that does.
@@ -298,6 +297,7 @@ func (s *Shell) question(k call) *tool.Question {
 	if k.outside != nil {
 		q.Scope, q.Covers = ScopeOutside, "every jig command outside the sandbox; other shell commands stay inside"
 		q.Text += " " + outsideMark
+		q.Card.Title = k.outside.dir
 	}
 	return q
 }
