@@ -31,11 +31,7 @@ func (w *Warden) Start(c Command) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := w.start(c, log)
-	if err != nil {
-		log.drop() // nothing is in it
-	}
-	return j, err
+	return w.start(c, log)
 }
 
 func (w *Warden) check(c *Command) error {
@@ -60,6 +56,7 @@ func (w *Warden) check(c *Command) error {
 func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	r, wr, err := outputPipe()
 	if err != nil {
+		log.drop()
 		return nil, fmt.Errorf("cannot make a pipe for the output: %w", err)
 	}
 	defer func() { _ = wr.Close() }()
@@ -70,6 +67,7 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	answer, err := w.enter(j)
 	if err != nil {
 		_ = r.Close()
+		log.drop()
 		return nil, err
 	}
 	// The pump runs from now on, so that whoever waits for it needs no cases. If
@@ -88,6 +86,7 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	}
 	if err != nil {
 		w.forget(j)
+		j.DropLog() // nothing is in it
 		return nil, err
 	}
 	return j, nil

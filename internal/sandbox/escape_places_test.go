@@ -43,6 +43,11 @@ func placeAttempts() []attempt {
 			first: []string{"sh", "ln -s $OUT $TMP/l && $BASE/bin/jig attempt swap $TMP/l $TMP/t"}},
 		{name: "the temporary folder of the next session", prepare: inTemp("t"), policy: temp, earlier: true,
 			first: []string{"sh", "rm -rf $TMP/t && ln -s $OUT $TMP/t"}},
+		{name: "the temporary folder of the next session, in a folder closed since", prepare: func(t *testing.T, w *world) {
+			inTemp("t")(t, w)
+			dir := w.vars["TMP"]
+			t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+		}, policy: temp, earlier: true, first: []string{"sh", "rm -rf $TMP/t && ln -s $OUT $TMP/t && chmod 555 $TMP"}},
 		{name: "a project in /tmp", prepare: inTemp("p"), policy: project, first: []string{"sh", "cd / && mv $TMP/p $TMP/q && ln -s / $TMP/p"}},
 		{name: "a project in /tmp, in the next session", prepare: inTemp("p"), policy: project, earlier: true,
 			first: []string{"sh", "cd / && mv $TMP/p $TMP/q && ln -s $BASE $TMP/p"}},
@@ -133,6 +138,23 @@ func TestNoFolderIsMadeThroughALinkOfACommand(t *testing.T) {
 	own := filepath.Join(base, "own")
 	if got := TempDir(filepath.Join(own, "x")); got != filepath.Join(own, "x") || !isDir(got) {
 		t.Errorf("an honest one gave %s", got)
+	}
+}
+
+func TestALinkOfACommandTakesNoPlaceAway(t *testing.T) {
+	base, err := os.MkdirTemp("/var/tmp", "jig-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	root, cache := mkdir(t, base, "root"), mkdir(t, base, "cache")
+	temp := filepath.Join(root, "temp")
+	if err := os.Symlink(cache, temp); err != nil {
+		t.Fatal(err)
+	}
+	p := Policy{Root: root, Write: WriteRoots(Places{Root: root, Temp: temp, Cache: cache})}
+	if got := Settle(p); got.Real[cache] != cache || !Writable(got, filepath.Join(cache, "x")) {
+		t.Errorf("%q of %q", got.Real, p.Write)
 	}
 }
 

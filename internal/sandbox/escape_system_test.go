@@ -122,24 +122,27 @@ func isSetuid(w *world, _ string) bool {
 }
 
 func setuidFile(a []string) error {
-	fd, err := -1, error(nil)
 	switch a[0] {
 	case "make":
-		fd, err = unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o4755)
+		_, err := unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o4755)
+		return err
 	case "openat2":
-		fd, err = unix.Openat2(unix.AT_FDCWD, a[1], &unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o4755})
+		_, err := unix.Openat2(unix.AT_FDCWD, a[1], &unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o4755})
+		return err
 	case "node":
 		return unix.Mknod(a[1], unix.S_IFREG|0o4755, 0)
 	case "unnamed":
-		if fd, err = unix.Open(filepath.Dir(a[1]), unix.O_TMPFILE|unix.O_WRONLY, 0o4755); err == nil {
-			err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, a[1], unix.AT_SYMLINK_FOLLOW)
+		fd, err := unix.Open(filepath.Dir(a[1]), unix.O_TMPFILE|unix.O_WRONLY, 0o4755)
+		if err != nil {
+			return err
 		}
-	default:
-		if fd, err = unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o755); err == nil {
-			err = unix.Fchmod(fd, 0o4755)
-		}
+		return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, a[1], unix.AT_SYMLINK_FOLLOW)
 	}
-	return err
+	fd, err := unix.Open(a[1], unix.O_CREAT|unix.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	return unix.Fchmod(fd, 0o4755)
 }
 
 func ownedBy(uid uint32, elem ...string) func(*world, string) bool {

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,8 +33,8 @@ func walk(real string, perm uint32) (int, error) {
 			continue
 		}
 		next, err := openFolderAt(at, name)
-		if err == unix.ENOENT {
-			if err = unix.Mkdirat(at, name, perm); err == nil || err == unix.EEXIST {
+		if errors.Is(err, unix.ENOENT) {
+			if err = unix.Mkdirat(at, name, perm); err == nil || errors.Is(err, unix.EEXIST) {
 				next, err = openFolderAt(at, name)
 			}
 		}
@@ -69,7 +70,7 @@ func makeFile(real, name, text string) error {
 	}
 	defer func() { _ = unix.Close(dir) }()
 	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
-	if err == unix.EEXIST {
+	if errors.Is(err, unix.EEXIST) {
 		return nil
 	}
 	if err != nil {

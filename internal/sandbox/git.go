@@ -131,6 +131,14 @@ func (g Git) guarded() []string {
 	return out
 }
 
+// placeholders are the guarded files that are usually absent, with what says nothing to git. An empty
+// commondir would end it; the dot names the directory itself, as if there were no file.
+func (g Git) placeholders() map[string]string {
+	return map[string]string{
+		filepath.Join(g.Common, "commondir"): ".\n", filepath.Join(g.Common, "config.worktree"): "", filepath.Join(g.Dir, "config.worktree"): "",
+	}
+}
+
 // shared is what a backend that cannot take parts out again opens of a shared directory. Folders
 // alone, and no links: what a link leads to is no part of the repository.
 func (g Git) shared() []string {

@@ -133,7 +133,7 @@ func inside(places []string, path string) bool {
 const mostLinks = 40
 
 // trace follows a path as the kernel does, as far as it exists, and keeps the rest. links are the
-// symbolic links on the way that this user could have made: those in folders it may write to.
+// symbolic links on the way that this user could have put there.
 func trace(path string) (real string, links []string) {
 	path = filepath.Clean(path)
 	if runtime.GOOS == "windows" || !filepath.IsAbs(path) {
@@ -158,7 +158,7 @@ func trace(path string) (real string, links []string) {
 			real = at
 			continue
 		}
-		if mayWrite(real) {
+		if couldChange(real) {
 			links = append(links, at)
 		}
 		if n++; n > mostLinks { // a circle: nothing opens it

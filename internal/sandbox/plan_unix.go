@@ -82,10 +82,10 @@ func (o *plan) addGit(g Git, t Tier) error {
 func (g Git) complete() error {
 	missing := []error{makeFolder(filepath.Join(g.Common, "hooks"), 0o755)}
 	if g.linked() { // else it is the root's alone, as the .git folder of an ordinary repository
-		missing = append(missing, makeFolder(filepath.Join(g.Common, "modules"), 0o755),
-			// with an empty commondir git ends; the dot names the directory itself, as without the file
-			makeFile(g.Common, "commondir", ".\n"),
-			makeFile(g.Common, "config.worktree", ""), makeFile(g.Dir, "config.worktree", ""))
+		missing = append(missing, makeFolder(filepath.Join(g.Common, "modules"), 0o755))
+		for path, text := range g.placeholders() {
+			missing = append(missing, makeFile(filepath.Dir(path), filepath.Base(path), text))
+		}
 	}
 	for _, err := range missing {
 		// what this user cannot make its commands cannot make either

@@ -51,23 +51,43 @@ type Places struct {
 // backend leaves it out: making it would leave folders behind that nobody asked for. Settle says
 // which of them can be believed.
 func WriteRoots(p Places) []string {
-	var shown, real []string
+	var all, shown, real []string
 	for _, path := range append([]string{p.Root, p.Temp, systemTemp, p.Cache}, p.Write...) {
-		if path == "" {
+		if path != "" {
+			all = append(all, filepath.Clean(path))
+		}
+	}
+	believed := settle(all)
+	for _, path := range all {
+		r, ok := believed[path]
+		if slices.Contains(shown, path) || ok && slices.Contains(real, r) {
 			continue
 		}
-		path = filepath.Clean(path)
-		if r := resolve(path); !slices.Contains(real, r) {
-			shown, real = append(shown, path), append(real, r)
+		shown = append(shown, path)
+		// a link that is believed for where it leads to must not stand for that place alone
+		_, links := trace(path)
+		if ok && (!leads(links, among(believed, "")) || inside(among(believed, r), r)) {
+			real = append(real, r)
 		}
 	}
 	if p.Cache != "" {
 		// a failure shows as a permission error of the command that needs it
-		if real := settle(shown)[filepath.Clean(p.Cache)]; real != "" {
+		if real := believed[filepath.Clean(p.Cache)]; real != "" {
 			_ = makeFolder(real, 0o700)
 		}
 	}
 	return shown
+}
+
+// among lists the real places but one.
+func among(places map[string]string, but string) []string {
+	var out []string
+	for _, real := range places {
+		if real != but {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory that

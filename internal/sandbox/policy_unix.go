@@ -5,6 +5,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -16,6 +17,24 @@ const systemTemp = "/tmp"
 
 // mayWrite reports whether this user may make files in a directory.
 func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
+
+// couldChange reports whether this user could have put something into a directory, now or before
+// somebody closed it, or could have put the directory there.
+func couldChange(dir string) bool {
+	uid := os.Geteuid()
+	for at := dir; ; at = filepath.Dir(at) {
+		fi, err := os.Lstat(at)
+		if uid == 0 || err != nil || mayWrite(at) {
+			return true
+		}
+		if st, ok := fi.Sys().(*syscall.Stat_t); !ok || int(st.Uid) == uid {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
 
 // Stamp identifies the places a policy names by device and inode. An init holds places, not names:
 // when the stamp differs from the one taken at its start, a place was replaced and what is inside

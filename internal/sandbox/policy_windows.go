@@ -8,3 +8,6 @@ func Stamp(Policy) string { return "" }
 
 // mayWrite leaves the answer to the first file.
 func mayWrite(string) bool { return true }
+
+// couldChange leaves the answer to the first file.
+func couldChange(string) bool { return true }

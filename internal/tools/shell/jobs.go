@@ -159,7 +159,9 @@ func (s *Shell) Close() string {
 	s.jobs.mu.Lock()
 	s.jobs.closed = true
 	s.jobs.mu.Unlock()
-	left := append(s.rooms.inside.leave(), s.rooms.outside.leave()...)
+	left := s.rooms.inside.leave()
+	s.placeholders.Release(len(left) > 0)
+	left = append(left, s.rooms.outside.leave()...)
 	s.jobs.wg.Wait()
 	s.logs.Close()
 	return goesOn(left)

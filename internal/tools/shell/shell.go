@@ -74,6 +74,7 @@ type Shell struct {
 	rooms           rooms
 	logs            *logs
 	jobs            *jobs
+	placeholders    *sandbox.Placeholders // in a shared git directory; nil: none
 }
 
 var _ tool.Owner = (*Shell)(nil)
@@ -124,6 +125,7 @@ func New(o Options) (*Shell, error) {
 	s.inside, s.outside = s.environments()
 	s.logs = newLogs(s.opts.Temp, o.Pid)
 	s.jobs = newJobs(o.MaxJobs)
+	s.placeholders = sandbox.Hold(s.tier, s.settled)
 	s.rooms = rooms{inside: s.room(s.tier), outside: s.room(sandbox.None)}
 	s.params = params(s.interp)
 	s.spec = s.specify()
