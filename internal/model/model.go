@@ -108,20 +108,35 @@ func Errorf(k Kind, format string, a ...any) *Error {
 // WireIDs chooses the id under which each call crosses the wire: the provider's own where it gave
 // one that is well-formed and not yet taken in this conversation, ours otherwise. Some compatible
 // servers only accept ids of their own making, and others repeat them; this serves both. The
-// choice depends on the messages before a call alone, so it is stable from request to request.
+// choice depends on the messages before a call alone, so it is stable from request to request; for
+// that reason one of the form of ours is not taken either, as it may be that of a later call.
 func WireIDs(messages []msg.Message) map[string]string {
 	out, taken := map[string]string{}, map[string]bool{}
 	for _, m := range messages {
 		for _, c := range m.Blocks.Calls() {
 			id := c.Given
-			if !plainID(id) || taken[id] {
-				id = c.ID
+			if !plainID(id) || taken[id] || likeOurs(id) {
+				id = FreeID(c.ID, taken)
 			}
 			taken[id] = true
 			out[c.ID] = id
 		}
 	}
 	return out
+}
+
+// likeOurs says whether an id has the form of those that a session gives.
+func likeOurs(id string) bool {
+	digits, ok := strings.CutPrefix(id, "call")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// FreeID is an id of ours, lengthened where a provider's own has come to be the same.
+func FreeID(id string, taken map[string]bool) string {
+	for taken[id] {
+		id += "x"
+	}
+	return id
 }
 
 func plainID(s string) bool {

@@ -67,7 +67,7 @@ func (m *Model) number(x msg.Message, calls map[string]made) {
 			d.id = b.Given
 		}
 		if d.id != "" && taken[d.id] {
-			d.id = b.ID
+			d.id = model.FreeID(b.ID, taken)
 		}
 		taken[d.id] = true
 		calls[b.ID] = d

@@ -2,7 +2,9 @@ package gemini
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -205,6 +207,26 @@ func TestCallsAreAnsweredWithOrWithoutIDs(t *testing.T) {
 			if first, second := strings.Index(body, `"output":"{\"path\":\"sum`), strings.Index(body, `"output":"{\"path\":\"b`); first < 0 || second < first {
 				t.Errorf("%s, %q: the results do not come in the order of the calls: %s", name, style, body)
 			}
+		}
+	}
+}
+
+func TestCallsOfATurnNeverShareAnID(t *testing.T) {
+	pool := []string{"x", "call00001", "call00002", "call00003", "call00002x"}
+	m, r := New(Options{Provider: "p"}), rand.New(rand.NewPCG(1, 2))
+	defer m.Close()
+	for range 2000 {
+		x := msg.Message{Role: msg.Assistant, Provider: "p"}
+		for n := range 6 {
+			x.Blocks = append(x.Blocks, msg.Call{ID: fmt.Sprintf("call%05d", n+1), Given: pool[r.IntN(len(pool))]})
+		}
+		calls, seen := map[string]made{}, map[string]bool{}
+		m.number(x, calls)
+		for _, c := range calls {
+			if seen[c.id] {
+				t.Fatalf("%q is there twice for %+v", c.id, x.Blocks)
+			}
+			seen[c.id] = true
 		}
 	}
 }
