@@ -127,26 +127,33 @@ func recordTo(w World, s *survey, cfg *config.Config, p *plan, o Options) (*reco
 // is. It is called once the setup is made: the recorder must see what the session asks, and not what
 // a limit of money makes of it.
 func tapes(w World, s *survey, cfg *config.Config, p *plan, m model.Model, r *record.Recorder, setup *host.Setup) {
+	var told []func(notice string)
 	if player, ok := m.(*replay.Model); ok {
 		player.At(tapePlaces(w, s), secrets(w, cfg, p))
 		setup.Notices = player.Notices
+		told = append(told, player.Notice)
 	}
 	if r != nil {
 		p.turn.Model = r.Wrap(p.turn.Model)
-		setup.Place = heard{p.places, r}
+		told = append(told, r.Notice)
+	}
+	if told != nil {
+		setup.Place = heard{p.places, told}
 	}
 }
 
-// heard is a session's places, of whose reports a recorder is told.
+// heard is a session's places, of whose reports those are told who must not take them for typed words.
 type heard struct {
 	places
-	recorder *record.Recorder
+	told []func(notice string)
 }
 
 // Connect passes on where jobs report.
 func (h heard) Connect(post func(tool.Notice), show func(key string, value any)) {
 	h.places.Connect(func(n tool.Notice) {
-		h.recorder.Notice(n.Blocks.Text())
+		for _, tell := range h.told {
+			tell(n.Blocks.Text())
+		}
 		post(n)
 	}, show)
 }

@@ -63,6 +63,13 @@ func (m *Model) Notices() (n int, known bool) {
 	return n, true
 }
 
+// Notice tells that a text which a request will bring is the report of a job, which nobody typed.
+func (m *Model) Notice(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.strict.talk.Notice(text)
+}
+
 // Stream gives the next reply of the script. A request that is not what the reply expects, and a
 // request too many, is an error of kind request.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
@@ -181,7 +188,7 @@ func (m *Model) fillBlocks(blocks msg.Blocks) {
 
 // fill puts captured values into a text.
 func (m *Model) fill(s string) string {
-	return variable.ReplaceAllStringFunc(s, func(name string) string {
+	return variable().ReplaceAllStringFunc(s, func(name string) string {
 		if v, ok := m.values[name[2:len(name)-1]]; ok {
 			return v
 		}

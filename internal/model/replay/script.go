@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -210,7 +211,7 @@ func (r reply) check(known map[string]int, at int) error {
 		}
 	}
 	for _, t := range texts {
-		for _, m := range variable.FindAllStringSubmatch(t, -1) {
+		for _, m := range variable().FindAllStringSubmatch(t, -1) {
 			if first, ok := known[m[1]]; ok && first > at {
 				return fmt.Errorf("it uses ${%s}, which is only captured in reply %d", m[1], first+1)
 			}
@@ -221,4 +222,4 @@ func (r reply) check(known map[string]int, at int) error {
 
 // variable finds the places that a captured value is put into. What no reply captures stays as it
 // is, so that a script can write ${HOME} for a shell.
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })

@@ -175,3 +175,40 @@ func TestBlocksOfAWrittenScriptTakeValues(t *testing.T) {
 		}
 	}
 }
+
+// What a person typed is the task: another date, duration or path in it is another one.
+func TestAnotherTaskIsNotTakenForTheRecordedOne(t *testing.T) {
+	for was, is := range map[string]string{
+		"set the timeout to 30s from 2024-05-01 12:00:00": "set the timeout to 99h from 1999-05-01 12:00:00",
+		"delete /tmp/a and kill process 12":               "delete /tmp/b and kill process 99",
+	} {
+		script := strings.Replace(recording, `{"text":"go"}`, `{"text":"`+was+`"}`, 1)
+		for words, same := range map[string]bool{was: true, is: false} {
+			r := first()
+			r.Messages[0] = msg.Say(msg.User, words)
+			_, err := at(t, script).Stream(t.Context(), r, nil)
+			if same != (err == nil) {
+				t.Errorf("%s: %v", words, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "words of the user's side: expected") {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestAJobsReportIsNotWhatAPersonTyped(t *testing.T) {
+	script := strings.Replace(recording, `{"text":"b1 ended"}`, `{"text":"ended after ${duration}"}`, 1)
+	for notice, same := range map[bool]bool{true: true, false: false} {
+		m := at(t, script)
+		_, _ = m.Stream(t.Context(), first(), nil)
+		r := second(asItWas)
+		r.Messages[len(r.Messages)-1] = msg.Say(msg.User, "ended after 3s")
+		if notice {
+			m.Notice("ended after 3s")
+		}
+		if _, err := m.Stream(t.Context(), r, nil); same != (err == nil) {
+			t.Errorf("a notice %v: %v", notice, err)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (c *captures) UnmarshalJSON(data []byte) error {
 
 func (c *captures) add(name string, v any) error {
 	s, ok := v.(string)
-	if !ok || !variable.MatchString("${"+name+"}") {
+	if !ok || !variable().MatchString("${"+name+"}") {
 		return fmt.Errorf("capture needs a name of letters, digits and _ and a regular expression in quotes, not %s: %v", name, v)
 	}
 	re, err := regexp.Compile(s)

@@ -59,7 +59,8 @@ func (t *Talk) Ask(r model.Request, whole bool) Request {
 	}
 	q.Messages = []Message{}
 	for _, m := range r.Messages[from:] {
-		q.Messages = append(q.Messages, Message{Role: m.Role, Notice: m.Role == msg.User && t.notices[m.Blocks.Text()], Blocks: t.Values.heard(m.Blocks, tools)})
+		notice := m.Role == msg.User && t.notices[m.Blocks.Text()]
+		q.Messages = append(q.Messages, Message{Role: m.Role, Notice: notice, Blocks: t.Values.heard(m.Blocks, tools, m.Role == msg.User && !notice)})
 	}
 	return q
 }

@@ -158,13 +158,18 @@ func Check(parts []Part) error {
 	return nil
 }
 
-// heard writes down what a model was sent: names stand for all that differs from run to run.
-func (v *Values) heard(blocks msg.Blocks, tools map[string]string) []Part {
+// heard writes down what a model was sent: names stand for all that differs from run to run. In what
+// a person typed, only for where the run is.
+func (v *Values) heard(blocks msg.Blocks, tools map[string]string, typed bool) []Part {
+	take := v.Take
+	if typed {
+		take = v.typed
+	}
 	out := []Part{}
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case msg.Text:
-			out = append(out, Part{Text: exact(v.Take(b.Text)), Raw: raw(v.maskRaw(b.Raw))})
+			out = append(out, Part{Text: exact(take(b.Text)), Raw: raw(v.maskRaw(b.Raw))})
 		case msg.Reasoning:
 			out = append(out, Part{Reasoning: exact(v.Take(b.Text)), Raw: raw(v.maskRaw(b.Raw))})
 		case msg.Call:
@@ -173,7 +178,7 @@ func (v *Values) heard(blocks msg.Blocks, tools map[string]string) []Part {
 		case msg.Image:
 			out = append(out, Part{Image: b.MIME, SHA256: fmt.Sprintf("%x", sha256.Sum256(b.Data))})
 		case msg.Result:
-			out = append(out, Part{Result: exact(v.Mask(tools[b.Call])), ID: b.Call, Failed: b.Failed, Blocks: v.heard(b.Blocks, tools)})
+			out = append(out, Part{Result: exact(v.Mask(tools[b.Call])), ID: b.Call, Failed: b.Failed, Blocks: v.heard(b.Blocks, tools, false)})
 		}
 	}
 	return out

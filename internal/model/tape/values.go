@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Place is a folder that is another one where a recording is played. Its name is root, home or temp.
@@ -20,7 +21,7 @@ type rule struct {
 	name     string
 	what     string // for the manual
 	numbered bool
-	find     *regexp.Regexp // its last group is the value; nil where the run says it
+	find     func() *regexp.Regexp // its last group is the value; nil where the run says it
 }
 
 const temporary = `(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/\s]+/[^/\s]+/T)`
@@ -28,21 +29,26 @@ const temporary = `(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/\s]+/[^/\s]+/T)
 // pathPart is a name in a path, as far as it can be told from the text around it.
 const pathPart = "[^/\\\\\\s\"'`:;,)(\\]\\[}{><|*]+"
 
+// compiled is a pattern that is compiled when it is first used: most starts neither record nor play.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // rules are all of them, in the order in which they are looked for.
 var rules = []rule{
 	{"key", "a key or another secret that jig knows; it is never written", false, nil},
 	{"log", "the log file of a background job", true,
-		regexp.MustCompile("([^\\s\"'`]*[/\\\\]jig-jobs[^/\\\\\\s]*[/\\\\][\\d-]+[/\\\\]b\\d+\\.log)")},
+		compiled("([^\\s\"'`]*[/\\\\]jig-jobs[^/\\\\\\s]*[/\\\\][\\d-]+[/\\\\]b\\d+\\.log)")},
 	// A recording is played with another configuration, since the provider is another one.
-	{"config", "where the system prompt says that the user's and the project's configuration are", false, regexp.MustCompile(`(?m)^(?:user|project) config: (.*)$`)},
+	{"config", "where the system prompt says that the user's and the project's configuration are", false, compiled(`(?m)^(?:user|project) config: (.*)$`)},
 	{"root", "the project's folder", false, nil},
 	{"home", "the home folder", false, nil},
 	{"temp", "what lies directly in a temporary folder", true, nil},
-	{"job", "the id of a background job, where jig says it", true, regexp.MustCompile(`\bbackground job (b\d+)\b`)},
+	{"job", "the id of a background job, where jig says it", true, compiled(`\bbackground job (b\d+)\b`)},
 	{"pid", "a number after pid, ppid or process, or after [1] as a shell says it; afterwards the same number wherever it has four digits or more", true,
-		regexp.MustCompile(`(?:(?i:\b(?:p?pid|process)[ =:#]{1,2})|(?m:^)\[\d+\][+-]? +)(\d+)\b`)},
-	{"time", "a date, a time of day with seconds, or both; dates as ls writes them; seconds or milliseconds since 1970", false, regexp.MustCompile(times)},
-	{"duration", "a number with a unit of time after it: 3ms, 1m4.5s, <1s, 12 seconds", false, regexp.MustCompile(durations)},
+		compiled(`(?:(?i:\b(?:p?pid|process)[ =:#]{1,2})|(?m:^)\[\d+\][+-]? +)(\d+)\b`)},
+	{"time", "a date, a time of day with seconds, or both; dates as ls writes them; seconds or milliseconds since 1970", false, compiled(times)},
+	{"duration", "a number with a unit of time after it: 3ms, 1m4.5s, <1s, 12 seconds", false, compiled(durations)},
 }
 
 const (
@@ -70,6 +76,7 @@ func Rules() (out [][2]string) {
 type Values struct {
 	secrets []string
 	places  []Place           // longest first
+	folders []Place           // those and the temporary ones, longest first
 	temp    *regexp.Regexp    // what is temporary in this run
 	names   map[string]string // by kind and value
 	acting  []Place           // what has a name and can be put into arguments, longest first
@@ -92,8 +99,10 @@ func NewValues(places []Place, secrets []string) *Values {
 		case p.Path == "":
 		case p.Name == "temp":
 			temps = append(temps, regexp.QuoteMeta(p.Path))
+			v.folders = append(v.folders, p)
 		default:
 			v.places = append(v.places, p)
+			v.folders = append(v.folders, p)
 			v.act(p)
 		}
 	}
@@ -101,6 +110,7 @@ func NewValues(places []Place, secrets []string) *Values {
 	v.temp = regexp.MustCompile(`(?:^|[^\w./}-])((?:` + strings.Join(append(temps, temporary), "|") + `)[/\\]` + pathPart + `)`)
 	byLength := func(a, b Place) int { return longest(a.Path, b.Path) }
 	slices.SortStableFunc(v.places, byLength)
+	slices.SortStableFunc(v.folders, byLength)
 	return v
 }
 
@@ -154,13 +164,13 @@ func (v *Values) Take(s string) string {
 		case r.name == "temp":
 			s = v.replace(s, r, v.temp)
 		case r.find != nil:
-			s = v.replace(s, r, r.find)
+			s = v.replace(s, r, r.find())
 		}
 	}
 	if v.counts["pid"] == 0 {
 		return s
 	}
-	return number.ReplaceAllStringFunc(s, func(m string) string {
+	return number().ReplaceAllStringFunc(s, func(m string) string {
 		if name, ok := v.names["pid "+m]; ok {
 			return "${" + name + "}"
 		}
@@ -168,8 +178,20 @@ func (v *Values) Take(s string) string {
 	})
 }
 
+// typed is what a person wrote, but for secrets and for where the run is: another date, duration or
+// number in it is another task. What it speaks of has a name from then on, in results and calls, as
+// anywhere else.
+func (v *Values) typed(s string) string {
+	v.Take(s)
+	s = v.Mask(s)
+	for _, p := range v.folders {
+		s, _ = replaceWhere(s, p.Path, "${"+p.Name+"}", p.Name == "temp")
+	}
+	return s
+}
+
 // number is what a pid that was named once may look like elsewhere.
-var number = regexp.MustCompile(`\b\d{4,}\b`)
+var number = compiled(`\b\d{4,}\b`)
 
 func (v *Values) replace(s string, r rule, find *regexp.Regexp) string {
 	found := find.FindAllStringSubmatchIndex(s, -1)
@@ -212,7 +234,7 @@ func (v *Values) act(p Place) {
 
 // pids finds short numbers in arguments that are of processes: a kill is told them, which must never
 // be those of another run.
-var pids = regexp.MustCompile(`\bkill(?:\s+-[\w-]*)*(?:\s+-?\d+\b)+|(?i:\b(?:p?pid|process)[ =:#]{1,2}\d+\b)`)
+var pids = compiled(`\bkill(?:\s+-[\w-]*)*(?:\s+-?\d+\b)+|(?i:\b(?:p?pid|process)[ =:#]{1,2}\d+\b)`)
 
 // lift puts names into the arguments of a call for what they would have to be in another run. Where
 // they could not be put back to the byte, the arguments stay.
@@ -239,7 +261,7 @@ func (v *Values) named(args string) (string, []string) {
 		}
 		n := 0
 		if strings.HasPrefix(p.Name, "pid") && len(value) < 4 {
-			args = pids.ReplaceAllStringFunc(args, func(m string) string {
+			args = pids().ReplaceAllStringFunc(args, func(m string) string {
 				m, k := replaceWhole(m, value, name)
 				n += k
 				return m
@@ -279,7 +301,10 @@ func (v *Values) drop(args string, names []string) string {
 }
 
 // replaceWhole replaces what is not a part of a longer name or number.
-func replaceWhole(s, old, by string) (string, int) {
+func replaceWhole(s, old, by string) (string, int) { return replaceWhere(s, old, by, false) }
+
+// replaceWhere can also leave what is the end of a longer path, as that of a short one often is.
+func replaceWhere(s, old, by string, begins bool) (string, int) {
 	if old == "" || !strings.Contains(s, old) {
 		return s, 0
 	}
@@ -293,7 +318,7 @@ func replaceWhole(s, old, by string) (string, int) {
 		}
 		at, end := from+i, from+i+len(old)
 		b.WriteString(s[from:at])
-		if at > 0 && inName(s[at-1]) && inName(old[0]) || joined(s[end:]) {
+		if at > 0 && goesOn(s[at-1], old[0], begins) || joined(s[end:]) {
 			b.WriteString(old)
 		} else {
 			b.WriteString(by)
@@ -301,6 +326,11 @@ func replaceWhole(s, old, by string) (string, int) {
 		}
 		from = end
 	}
+}
+
+// goesOn reports whether a name or, with path, a path that stands before a byte goes on with it.
+func goesOn(before, first byte, path bool) bool {
+	return inName(before) && (path || inName(first)) || path && strings.IndexByte(`./\}~-`, before) >= 0
 }
 
 // joined reports whether what follows goes on with the name before it.

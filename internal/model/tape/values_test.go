@@ -1,6 +1,10 @@
 package tape_test
 
 import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
 	"jig/internal/model/tape"
@@ -48,5 +52,48 @@ func TestTwoRunsOfOneConversationAreWrittenAlike(t *testing.T) {
 	}
 	if x, y := a.Take("pid 10"), b.Take("pid 12"); x == y {
 		t.Errorf("another process has the same name: %s", x)
+	}
+}
+
+// Another date, duration or number in what a person typed is another task.
+func TestWhatAPersonTypedStandsAsItWasTyped(t *testing.T) {
+	for text, want := range map[string]string{
+		"timeout to 30s at 2024-05-01 12:00:00, 12 seconds": "timeout to 30s at 2024-05-01 12:00:00, 12 seconds",
+		"delete /tmp/a and kill process 12, pid 4242":       "delete /tmp/a and kill process 12, pid 4242",
+		"background job b3, /x/jig-jobs/777/b3.log":         "background job b3, /x/jig-jobs/777/b3.log",
+		"/home/ann/p/a.go /home/ann/p2 /home/ann/p.":        "${root}/a.go ${home}/p2 ${root}.",
+		"/scratch/e /scratch. /data/scratch/f /scratchy":    "${temp}/e ${temp}. /data/scratch/f /scratchy",
+		"/scratch/home/x ~/scratch and sk-99887766":         "${temp}/home/x ~/scratch and ${key}",
+	} {
+		v := tape.NewValues([]tape.Place{{Name: "root", Path: "/home/ann/p"}, {Name: "home", Path: "/home/ann"}, {Name: "temp", Path: "/scratch/"}}, []string{"sk-99887766"})
+		talk := tape.NewTalk(v)
+		if got := *talk.Ask(sent(text), false).Messages[0].Blocks[0].Text; string(got) != want {
+			t.Errorf("%s:\n  got  %s\n  want %s", text, got, want)
+		}
+		talk.Notice(text)
+		if got, noticed := *talk.Ask(sent(text), false).Messages[0].Blocks[0].Text, v.Take(text); string(got) != noticed {
+			t.Errorf("as a job's report: %s, want %s", got, noticed)
+		}
+	}
+}
+
+// Nothing is compiled for a start that neither records nor plays.
+func TestAStartPaysNothingForRecordings(t *testing.T) {
+	c := exec.Command(os.Args[0], "-test.run=^$")
+	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !strings.Contains(string(out), "init os @") {
+		t.Fatalf("no trace: %s", out)
+	}
+	for line := range strings.Lines(string(out)) {
+		var bytes int
+		if f := strings.Fields(line); len(f) > 8 && f[1] == "jig/internal/model/tape" {
+			if bytes, err = strconv.Atoi(f[7]); err != nil || bytes > 16<<10 {
+				t.Errorf("%s", line)
+			}
+		}
 	}
 }
