@@ -62,14 +62,7 @@ func secrets(w World, cfg *config.Config, p *plan) []string {
 	for _, key := range cfg.Keys {
 		add(key.Reveal())
 	}
-	const shortest = 8 // of what may be a word
-	for _, kv := range w.Environ {
-		if name, value, ok := strings.Cut(kv, "="); ok && len(value) >= shortest && secretName(name) {
-			add(value)
-		} else if ok {
-			add(credentials(value)...) // of a proxy, a database
-		}
-	}
+	add(held(w.Environ)...)
 	return out
 }
 
@@ -91,18 +84,6 @@ func credentials(address string) []string {
 
 // harmless are headers whose values are in every second text.
 var harmless = []string{"accept", "content-type", "user-agent", "referer", "http-referer", "x-title", "anthropic-version", "anthropic-beta", "openai-beta"}
-
-// secretName reports whether a variable's name says that its value is a secret.
-func secretName(name string) bool {
-	for part := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' }) {
-		for _, word := range []string{"KEY", "APIKEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "AUTHORIZATION"} {
-			if part == word {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // recordTo begins the recording that --record asks for, nil when it does not. A jig that a model
 // started may be outside of its sandbox, and the model would say what stands in the file.
