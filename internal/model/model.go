@@ -89,6 +89,7 @@ type Error struct {
 	Status int           // HTTP status, 0 when there was none
 	After  time.Duration // how long the provider asks to wait, 0 when it does not say
 	Text   string        // one line
+	What   string        // Text without its advice, for whoever follows that; "" when it is all of it
 	Cause  error         // may be nil
 	// Final says that sending the request again is no use, although its kind alone would not.
 	Final bool
@@ -158,6 +159,10 @@ func plain(c byte) bool {
 
 // NoOutput stands for a tool's empty result: providers refuse an empty text.
 const NoOutput = "(no output)"
+
+// NoWords stands for what the user's side said where it was nothing but blanks, or where a
+// conversation has lost its beginning: some providers want the user to speak first and last.
+const NoWords = "(nothing was said)"
 
 // WireName makes the name of a call fit to be sent back: a model may have invented one that its
 // provider would refuse to read again. Names of real tools pass unchanged.

@@ -149,10 +149,11 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 }
 
 // turns writes the conversation. Neighbours of one role become one turn, and what a turn has no
-// block for is left out.
+// block for is left out. The user's side is first and never silent, as the API demands.
 func (m *Model) turns(r model.Request) []turn {
 	out := []turn{}
 	ids := model.WireIDs(r.Messages)
+	nothing := part{Type: "text", Text: model.NoWords}
 	for _, x := range r.Messages {
 		var t turn
 		if x.Role == msg.Assistant {
@@ -160,9 +161,15 @@ func (m *Model) turns(r model.Request) []turn {
 			t = turn{"assistant", assistant(x.Blocks, ids, own, parseModel(r.Model).claude)}
 		} else {
 			t = turn{"user", user(x.Blocks, ids)}
+			if len(t.Content) == 0 {
+				t.Content = []any{nothing}
+			}
 		}
 		if len(t.Content) == 0 {
 			continue
+		}
+		if len(out) == 0 && t.Role == "assistant" {
+			out = append(out, turn{"user", []any{nothing}})
 		}
 		if n := len(out); n > 0 && out[n-1].Role == t.Role {
 			out[n-1].Content = append(out[n-1].Content, t.Content...)
@@ -179,29 +186,53 @@ func (m *Model) turns(r model.Request) []turn {
 }
 
 // assistant writes what the model said, in its order, because signed reasoning belongs where it
-// was. Empty texts are left out, and so is reasoning of another author (own is false) and, for the
-// vendor's own models, reasoning that was cut before its signature came.
+// was. Empty texts are left out, and so is reasoning of another author (own is false). Reasoning that
+// led to nothing is no turn, as the API refuses one that ends with it.
 func assistant(blocks msg.Blocks, ids map[string]string, own, signed bool) []any {
 	var out []any
+	spoke := false
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case msg.Text:
 			if strings.TrimSpace(b.Text) != "" {
 				out = append(out, part{Type: "text", Text: b.Text})
+				spoke = true
 			}
 		case msg.Reasoning:
-			var head struct {
-				Type      string `json:"type"`
-				Signature string `json:"signature"`
-			}
-			if own && json.Unmarshal(b.Raw, &head) == nil && (!signed || head.Type != "thinking" || head.Signature != "") {
+			if own && thought(b.Raw, signed) {
 				out = append(out, json.RawMessage(b.Raw))
 			}
 		case msg.Call:
+			spoke = true
 			out = append(out, use{"tool_use", ids[b.ID], model.WireName(b.Name), json.RawMessage(model.WireArgs(b.Args))})
 		}
 	}
+	if !spoke {
+		return nil
+	}
 	return out
+}
+
+// thought says whether a block is reasoning of this dialect, and whole: the same provider and model
+// may have spoken another one before, and reasoning may have been cut before its signature came.
+// Imitations sign nothing.
+func thought(raw []byte, signed bool) bool {
+	var b struct {
+		Type      string  `json:"type"`
+		Thinking  *string `json:"thinking"`
+		Signature *string `json:"signature"`
+		Data      string  `json:"data"`
+	}
+	if json.Unmarshal(raw, &b) != nil {
+		return false
+	}
+	switch b.Type {
+	case "thinking":
+		return b.Thinking != nil && b.Signature != nil && (!signed || *b.Signature != "")
+	case "redacted_thinking":
+		return b.Data != ""
+	}
+	return false
 }
 
 // user writes what the user's side said. A failed result can only hold text, so its pictures come

@@ -49,6 +49,8 @@ func (l *learnt) without(messages []msg.Message) []msg.Message {
 // sequence would be refused as well. The wordings were reported from the service:
 // https://github.com/anthropics/claude-code/issues/63147
 // https://github.com/anomalyco/opencode/issues/6418
+// https://github.com/tailcallhq/forgecode/issues/2107
+// https://github.com/tailcallhq/forgecode/issues/1853
 func (l *learnt) refused(err error, messages []msg.Message) bool {
 	var e *model.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
@@ -65,6 +67,8 @@ func (l *learnt) refused(err error, messages []msg.Message) bool {
 		l.unmarked = true
 		return true
 	case has("thinking") && has("signature", "redacted_thinking", "cannot be modified"):
+		return l.forget(messages)
+	case has("cannot be `thinking`", "cannot be `redacted_thinking`", "final position cannot contain `thinking`"):
 		return l.forget(messages)
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -186,6 +187,22 @@ func TestAPictureOverALimitDoesNotEndTheConversation(t *testing.T) {
 		last := string(all[len(all)-1].Body)
 		if len(s.Refused()) != 1 || strings.Count(last, `"base64"`) != c.left || !strings.Contains(last, model.NoPicture) {
 			t.Errorf("%s: refused %q, %d pictures left", name, s.Refused(), strings.Count(last, `"base64"`))
+		}
+	}
+}
+
+func TestAThoughtThatIsRefusedWhereItStandsIsLeftOut(t *testing.T) {
+	for _, says := range []string{
+		"messages.1: The final block in an assistant message cannot be `thinking`.",
+		"messages.1.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request.",
+	} {
+		body := `{"type":"error","error":{"type":"invalid_request_error","message":"` + says + `"}}`
+		s := modeltest.New(t, modeltest.Reply{Reasoning: "hm", Text: "a"},
+			modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: http.StatusBadRequest, Body: body}}, modeltest.Reply{Text: "b"})
+		talk(t, at(t, s), model.Request{Model: "claude-opus-5", Messages: []msg.Message{msg.Say(msg.User, "hi")}}, 2)
+		all := s.Requests()
+		if len(all) != 3 || !strings.Contains(string(all[1].Body), `"thinking":"hm"`) || strings.Contains(string(all[2].Body), `"thinking":"hm"`) {
+			t.Errorf("%s: %d requests", says, len(all))
 		}
 	}
 }

@@ -23,7 +23,7 @@ type made struct {
 }
 
 // contents writes the conversation. Neighbours of one role become one turn, and what a turn has no
-// part for is left out. Results are a turn of their own, as the API counts its parts against the
+// part for is left out. The user's side is first and never silent, as the API demands. Results are a turn of their own, as the API counts its parts against the
 // calls: https://github.com/google-gemini/gemini-cli/pull/16137
 func (m *Model) contents(r model.Request, g generation) []content {
 	out := []content{}
@@ -41,12 +41,19 @@ func (m *Model) contents(r model.Request, g generation) []content {
 	for _, x := range r.Messages {
 		if x.Role != msg.Assistant {
 			results, rest := g.heard(x.Blocks, calls)
+			if len(results)+len(rest) == 0 {
+				rest = []*part{text(model.NoWords)}
+			}
 			add("user", results)
 			add("user", rest)
 			continue
 		}
 		m.number(x, calls)
-		add("model", said(x.Blocks, calls, x.Provider == m.provider && x.Model == r.Model))
+		parts := said(x.Blocks, calls, x.Provider == m.provider && x.Model == r.Model)
+		if len(out) == 0 && len(parts) > 0 {
+			add("user", []*part{text(model.NoWords)})
+		}
+		add("model", parts)
 	}
 	if g.signs() {
 		for _, c := range out {

@@ -233,8 +233,11 @@ func assistant(blocks msg.Blocks, ids map[string]string, own, think bool) (messa
 // think puts reasoning back in the form it came in. An empty one counts: a server that sent it
 // misses it.
 func (a *message) think(t msg.Reasoning) {
-	var s sent
-	if json.Unmarshal(t.Raw, &s) != nil {
+	var s struct {
+		sent
+		Type string `json:"type"` // another dialect's blocks have one
+	}
+	if json.Unmarshal(t.Raw, &s) != nil || s.Type != "" {
 		return
 	}
 	a.ReasoningContent, a.Reasoning, a.ReasoningDetails = s.Content, s.Short, s.Details
@@ -273,7 +276,10 @@ func user(blocks msg.Blocks, ids, names map[string]string) []message {
 			rest = append(rest, image(b))
 		}
 	}
-	if len(rest) == 0 {
+	switch {
+	case len(rest) == 0 && len(out) == 0:
+		rest = []part{{Type: "text", Text: model.NoWords}}
+	case len(rest) == 0:
 		return out
 	}
 	return append(out, message{Role: "user", Content: content(rest)})

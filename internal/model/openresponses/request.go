@@ -264,7 +264,11 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 		}
 		out = append(out, outcome{"function_call_output", ids[r.Call], content(parts, "\n")})
 	}
-	if p := parts(rest); len(p) > 0 {
+	p := parts(rest)
+	if len(p) == 0 && len(out) == 0 {
+		p = []part{{Type: "input_text", Text: model.NoWords}}
+	}
+	if len(p) > 0 {
 		out = append(out, message{Type: "message", Role: "user", Content: content(p, "\n\n")})
 	}
 	return out
