@@ -16,14 +16,18 @@ import (
 // allowanceName is the variable through which a jig tells one that its shell starts what that one
 // may spend and where to keep the account: "LIMIT:FILE", the limit in billionths of a dollar or - for
 // none. Only a jig outside the sandbox gets a file, and its environment cannot be changed on the way:
-// no interpreter is between the two. Under a limit every other command gets "0:", with which a jig
-// asks no model, because nobody could count what it spends.
+// no interpreter is between the two. Every other command gets "-:" or, under a limit, "0:", with which
+// a jig asks no model, because nobody could count what it spends. So a jig that a model's command
+// started without any of these was kept from knowing, and asks no model that costs something.
 const allowanceName = "JIG_ALLOWANCE"
 
 type allowance struct {
 	limit *money.Amount
 	file  string
+	given bool // something is said
 }
+
+var errUntold = fmt.Errorf("a jig that a model's command started may not ask a model that has a price without the variable %s, which says what may be spent: leave the command's environment as it is", allowanceName)
 
 var errUncounted = fmt.Errorf("a jig that was started here may not ask a model: the jig before it has a %s, and it can only count what plain jig commands spend outside its sandbox (no pipes, lists or expansions)", maxCost)
 
@@ -39,7 +43,7 @@ func allowanceOf(w World) (allowance, error) {
 	if !ok || limit != "-" && (err != nil || n < 0) {
 		return a, fmt.Errorf("the environment variable %s is not what a jig sets: unset it", allowanceName)
 	}
-	a.file = file
+	a.file, a.given = file, true
 	if limit != "-" {
 		x := money.Amount(n)
 		a.limit = &x
@@ -140,12 +144,26 @@ func (b *budget) forCommands(env []string, writable bool) ([]string, func() ([]s
 		return env, nil
 	}
 	if b.limit != nil {
-		env = append(env[:len(env):len(env)], allowanceName+"=0:")
+		env = append(withoutAllowance(env), allowanceName+"=0:")
 		if writable {
 			return env, nil
 		}
 	}
 	return env, b.child
+}
+
+// inherited is this jig's environment as commands get it when it has no limit of its own. What the jig
+// before it set goes on to hold where this one keeps no account: a model may start it for just that.
+func inherited(w World) []string {
+	env := withoutAllowance(w.Environ)
+	a, err := allowanceOf(w)
+	switch {
+	case err != nil || a.limit != nil:
+		return append(env, allowanceName+"=0:")
+	case a.given || !modelStarted(w):
+		return append(env, allowanceName+"=-:")
+	}
+	return env
 }
 
 // withoutAllowance is an environment without what a jig before this one allowed it.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -25,6 +26,9 @@ func (f moneyFlag) Type() string   { return "dollars" }
 
 func (f moneyFlag) Set(s string) error {
 	a, err := money.Parse(s)
+	if err == nil && a == 0 { // a script may have worked it out: what is left is no money, and not all of it
+		err = errors.New("must be more than 0")
+	}
 	*f.to = &a
 	return err
 }
@@ -67,6 +71,7 @@ type budget struct {
 	limit  *money.Amount
 	name   string // what sets the limit
 	given  allowance
+	untold bool     // a model started this jig, and what it may spend was taken away on the way
 	report *os.File // where a jig that started this one reads what it spent; nil is nowhere
 	ledger *cost.Ledger
 	dir    string // for the accounts of the jigs that this one starts; "" is nowhere
@@ -85,9 +90,8 @@ func newBudget(w World, s *survey, o Options, r config.Resolved) (*budget, error
 	if b.given, err = allowanceOf(w); err != nil {
 		return nil, err
 	}
-	if o.MaxCost != nil && *o.MaxCost > 0 {
-		b.limit = o.MaxCost
-	}
+	b.limit = o.MaxCost
+	b.untold = !b.given.given && modelStarted(w)
 	// What a command line says can only be less than what the jig before it gave.
 	if g := b.given.limit; g != nil && (b.limit == nil || *g < *b.limit) {
 		b.limit, b.name = g, "the "+maxCost+" given by the jig that started this one"
@@ -102,6 +106,8 @@ func (b *budget) open() error {
 	switch {
 	case b.given.limit != nil && b.given.file == "":
 		return errUncounted
+	case b.untold && b.model.Price != nil:
+		return errUntold
 	case b.limit != nil && b.model.Price == nil:
 		return fmt.Errorf("%s: no price is known for %s, so what it costs cannot be limited: set the price of a models: entry (input and output, in dollars for a million tokens) and use that one", maxCost, b.ref)
 	case b.given.file == "":

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,4 +103,30 @@ func FuzzAccount(f *testing.F) {
 			t.Errorf("%q: %d", text, spent)
 		}
 	})
+}
+
+// Each way to start commands without a limit of one's own keeps what was said before.
+func TestCommandsAreToldWhatTheirJigWasTold(t *testing.T) {
+	for _, c := range []struct {
+		told, mark string
+		want       []string
+	}{
+		{"", "", []string{"A=1", "JIG_ALLOWANCE=-:"}},
+		{"-:/f", "c1", []string{"A=1", "JIG_ALLOWANCE=-:"}},
+		{"0:", "c1", []string{"A=1", "JIG_ALLOWANCE=0:"}},
+		{"500:/f", "", []string{"A=1", "JIG_ALLOWANCE=0:"}},
+		{"rubbish", "", []string{"A=1", "JIG_ALLOWANCE=0:"}},
+		{"", "c1", []string{"A=1"}},
+	} {
+		vars := map[string]string{"JIG_ALLOWANCE": c.told, "JIG_CALL": c.mark}
+		w := World{Environ: []string{"A=1", "JIG_ALLOWANCE=" + c.told}, Getenv: func(k string) (string, bool) { return vars[k], vars[k] != "" }}
+		got := inherited(w)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+		b := newTestBudget(t, 1000)
+		if env, _ := b.forCommands(got, false); !slices.Equal(env, []string{"A=1", "JIG_ALLOWANCE=0:"}) {
+			t.Errorf("%+v under a limit: %q", c, env)
+		}
+	}
 }

@@ -38,7 +38,7 @@ type regime struct {
 
 // newPlace describes the place of a start. Nothing is probed before a toolset asks.
 func newPlace(w World, s *survey, cfg *config.Config) place {
-	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: withoutAllowance(w.Environ)}
+	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: inherited(w)}
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
 			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)

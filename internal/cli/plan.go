@@ -32,7 +32,7 @@ type Options struct {
 	Format     string
 	Trust      bool
 	MaxWait    time.Duration
-	MaxCost    *money.Amount // nil is no limit, and 0, too
+	MaxCost    *money.Amount // more than 0; nil is no limit
 	Debug      bool
 	Record     string // a file; "" records nothing
 }

@@ -93,7 +93,7 @@ func (m *meter) fit(r *model.Request, input int, left money.Amount) (most money.
 	}
 	switch {
 	case afford < min(LeastReply, longest):
-		return 0, false, m.spent()
+		return 0, false, m.spent(base.Plus(p.Reply(min(LeastReply, longest))))
 	case afford < longest:
 		r.MaxOutput, lowered = afford, true
 	case r.MaxOutput == 0 && m.opts.Own == 0:
@@ -120,9 +120,15 @@ func (m *meter) longest(r model.Request, input int) int {
 	return n
 }
 
-// spent is called with the ledger's lock held.
-func (m *meter) spent() *model.Error {
+// spent says that a request which needs so much is not made. It is called with the ledger's lock held.
+func (m *meter) spent(needs money.Amount) *model.Error {
 	now, limit := m.ledger.now, *m.ledger.limit
+	if now.Spent == 0 && now.Held == 0 {
+		e := model.Errorf(model.KindQuota, "%s is too small for one request: it needs about %s, and %s is all there is; raise %s or ask for less",
+			m.opts.Name, upward(needs), limit.Exact(), m.opts.Name)
+		e.Cause = model.ErrUnsent
+		return e
+	}
 	held := ""
 	if now.Held > 0 {
 		held = fmt.Sprintf(" and %s put aside for what is still running", now.Held)
@@ -131,6 +137,15 @@ func (m *meter) spent() *model.Error {
 		m.opts.Name, now.Spent, limit.Exact(), held, LeastReply, m.opts.Name)
 	e.Cause = model.ErrUnsent
 	return e
+}
+
+// upward is an amount for people that, once it is given, is enough.
+func upward(a money.Amount) money.Amount {
+	step := money.Dollar / 1_000_000
+	if a >= money.Dollar/100 {
+		step = money.Dollar / 10_000
+	}
+	return (a.Plus(step-1) / step) * step
 }
 
 // guess is how many tokens a request of that size will be counted as: a quarter of its bytes, or

@@ -299,3 +299,23 @@ func TestTheAccountIsToldBeforeTheRequest(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 }
+
+// A budget that never allowed a request is not used up, and what is named as enough is.
+func TestALimitThatIsTooSmallSaysWhatWouldDo(t *testing.T) {
+	try := func(l string) error {
+		a := &answer{reply: model.Reply{Blocks: text(4)}}
+		_, err := cost.Meter(a, cost.NewLedger(limit(l), nil), options()).Stream(context.Background(), ask(4000), nil)
+		return err
+	}
+	for _, l := range []string{"0.01", "0.000001"} {
+		err := try(l)
+		var e *model.Error
+		if !errors.As(err, &e) || e.Kind != model.KindQuota || !errors.Is(err, model.ErrUnsent) ||
+			e.Text != "--max-cost is too small for one request: it needs about $0.0128, and $"+l+" is all there is; raise --max-cost or ask for less" {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := try("0.0128"); err != nil {
+		t.Error(err)
+	}
+}
