@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,6 +109,11 @@ func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 // the type of a stream, and streams under none.
 func (c *Client) begin(ctx context.Context, res *http.Response) (body io.Reader, stream bool, err error) {
 	r := bufio.NewReader(res.Body)
+	if b, _ := r.Peek(1); len(b) > 0 && b[0] == mark[0] {
+		if b, _ = r.Peek(len(mark)); bytes.Equal(b, mark) {
+			_, _ = r.Discard(len(mark))
+		}
+	}
 	for n := 1; ; n++ {
 		b, err := r.Peek(n)
 		switch {
@@ -128,12 +134,13 @@ func (c *Client) begin(ctx context.Context, res *http.Response) (body io.Reader,
 
 // stream reads event after event until the dialect's end mark, or the stream's end.
 func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a Answer, s *silence) error {
-	events := sse.NewReader(in)
+	var start opening
+	events := sse.NewReader(io.TeeReader(in, &start))
 	for seen := false; ; seen = true {
 		data, err := events.Next()
 		switch {
-		case errors.Is(err, io.EOF) && !seen:
-			return c.notReply(res, nil)
+		case !seen && start.ended(err):
+			return c.notReply(res, start.text)
 		case err != nil && a.Ended() && !cancelled(ctx):
 			return nil // the reply was whole; only the stream's own end is missing
 		case errors.Is(err, sse.ErrTooLong):
@@ -159,6 +166,31 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 			s.whole()
 		}
 	}
+}
+
+// opening keeps how a stream began, to tell what it is when it is none.
+type opening struct{ text []byte }
+
+func (o *opening) Write(p []byte) (int, error) {
+	const most = 1 << 10
+	o.text = append(o.text, p[:min(len(p), most-len(o.text))]...)
+	return len(p), nil
+}
+
+// ended says whether an error is the end of something that never was a stream of events. One that
+// began as those do has only broken off.
+func (o *opening) ended(err error) bool {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(o.text), []byte{'\n'})
+	field, _, whole := strings.Cut(string(line), ":")
+	for _, name := range []string{"data", "event", "id", "retry", ""} {
+		if whole && field == name || !whole && field != "" && strings.HasPrefix(name, field) {
+			return false
+		}
+	}
+	return true
 }
 
 // whole reads an answer that was not streamed although a stream was asked for.

@@ -169,11 +169,9 @@ func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Respo
 		return res, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxShown))
 	if cancelled(ctx) {
 		return nil, ctx.Err()
 	}
 	return nil, c.refused(res, text)
 }
-
-const maxErrorBody = 1 << 20

@@ -1,18 +1,15 @@
 package endpoint
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,11 +21,19 @@ func (c *Client) Errorf(k model.Kind, format string, a ...any) *model.Error {
 	return model.Errorf(k, "%s", c.clean(fmt.Sprintf(format, a...)))
 }
 
+// advise makes an error whose text says what happened and then what to do.
+func (c *Client) advise(k model.Kind, what, todo string) *model.Error {
+	e := c.Errorf(k, "%s", what)
+	e.What = e.Text
+	e.Text += "; " + todo
+	return e
+}
+
 // broken is the error for a connection that could not be made or broke off. When ctx has ended
 // that is the reason, whatever the transport says.
 func (c *Client) broken(ctx context.Context, err error) error {
 	if s := gaveUp(ctx); s != nil {
-		e := c.Errorf(model.KindNetwork, "%s %s and was given up; try again, or let it take longer with the provider's idle_timeout", c.url.Host, s)
+		e := c.advise(model.KindNetwork, fmt.Sprintf("%s %s and was given up", c.url.Host, s), "try again, or let it take longer with the provider's idle_timeout")
 		e.Cause = s
 		return e
 	}
@@ -37,6 +42,9 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	}
 	text, final := c.brokenText(err)
 	e := c.Errorf(model.KindNetwork, "%s", text)
+	if what, again := strings.CutSuffix(text, tryAgain); again {
+		e = c.advise(model.KindNetwork, what, "try again")
+	}
 	e.Cause, e.Final = err, final
 	var layer *url.Error
 	if errors.As(err, &layer) {
@@ -44,6 +52,8 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	}
 	return e
 }
+
+const tryAgain = "; try again"
 
 // brokenText says what broke, and whether it will break again: a certificate is as wrong tomorrow.
 func (c *Client) brokenText(err error) (text string, final bool) {
@@ -71,9 +81,9 @@ func (c *Client) brokenText(err error) (text string, final bool) {
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Sprintf("no connection to %s: %v; is the server running and the provider's url right?", where, innermost(err)), false
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s broke off its answer; try again", where), false
+		return fmt.Sprintf("%s broke off its answer"+tryAgain, where), false
 	}
-	return fmt.Sprintf("the connection to %s failed: %v; try again", where, innermost(err)), false
+	return fmt.Sprintf("the connection to %s failed: %v"+tryAgain, where, innermost(err)), false
 }
 
 // proxyRefusal is a proxy's answer to the wish to be led on to another host.
@@ -97,77 +107,6 @@ func innermost(err error) error {
 	}
 }
 
-// complaint is what a provider says of a request it refused, in whichever form it came.
-type complaint struct {
-	Type, Code, Message string
-	details
-}
-
-// complain reads an error body: {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …} and
-// lists of them. ok is false when it holds none.
-func complain(body []byte) (complaint, bool) {
-	body = bytes.TrimSpace(body)
-	if len(body) > 0 && body[0] == '[' { // some gateways wrap it in a list
-		var list []json.RawMessage
-		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-			body = list[0]
-		}
-	}
-	var top struct {
-		Error   json.RawMessage `json:"error"`
-		Message any             `json:"message"`
-		Detail  any             `json:"detail"`
-		Type    any             `json:"type"`
-		Code    any             `json:"code"`
-	}
-	if json.Unmarshal(body, &top) != nil {
-		return complaint{}, false
-	}
-	if len(top.Error) > 0 && string(top.Error) != "null" {
-		var s string
-		if json.Unmarshal(top.Error, &s) == nil {
-			return complaint{Type: text(top.Type), Code: text(top.Code), Message: first(s, text(top.Message))}, true
-		}
-		var e struct {
-			Type    any `json:"type"`
-			Code    any `json:"code"`
-			Message any `json:"message"`
-			Status  any `json:"status"`
-			Details any `json:"details"`
-		}
-		_ = json.Unmarshal(top.Error, &e)
-		p := complaint{Type: first(text(e.Type), text(e.Status)), Code: text(e.Code), Message: first(text(e.Message), string(top.Error))}
-		p.details = detailed(p.Type, p.Message, e.Details)
-		return p, true
-	}
-	if m := first(text(top.Message), text(top.Detail)); m != "" {
-		return complaint{Type: text(top.Type), Code: text(top.Code), Message: m}, true
-	}
-	return complaint{}, false
-}
-
-func text(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	b, _ := json.Marshal(v)
-	return string(b)
-}
-
-func first(s ...string) string {
-	for _, x := range s {
-		if x != "" {
-			return x
-		}
-	}
-	return ""
-}
-
 // refused is the error for an answer with another status than 200.
 func (c *Client) refused(res *http.Response, body []byte) *model.Error {
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
@@ -176,9 +115,15 @@ func (c *Client) refused(res *http.Response, body []byte) *model.Error {
 		e.Status = res.StatusCode
 		return e
 	}
+	if res.StatusCode < 300 { // nobody has refused anything
+		e := c.notReply(res, body)
+		e.Kind, e.Status = model.KindProtocol, res.StatusCode
+		return e
+	}
+	body = body[:min(len(body), maxShown)]
 	p, ok := complain(body)
 	if !ok {
-		p.Message = plain(body)
+		p.Message = plain([]byte(spoken(body)))
 	}
 	e := c.complained(res.StatusCode, p)
 	if d := retryAfter(res.Header, time.Now()); d > 0 { // goes before what the message says
@@ -199,7 +144,7 @@ func (c *Client) Told(data []byte) *model.Error {
 // inside an answer that had begun well.
 func (c *Client) complained(status int, p complaint) *model.Error {
 	kind := kindOf(status, p)
-	said := p.Message
+	said := shorten(c.clean(p.Message), 300) // in this order: half a secret is not found any more
 	if said == "" {
 		said = first(p.Code, p.Type, http.StatusText(status), "no reason given")
 	}
@@ -230,11 +175,7 @@ func (c *Client) complained(status int, p complaint) *model.Error {
 			what, todo = "has nothing to answer this", "check the provider's url and the model's name"
 		}
 	}
-	line := fmt.Sprintf("%s %s%s: %s", c.place(), what, num, strings.TrimRight(shorten(said, 300), ". \n"))
-	if todo != "" {
-		line += "; " + todo
-	}
-	e := c.Errorf(kind, "%s", line)
+	e := c.advise(kind, fmt.Sprintf("%s %s%s: %s", c.place(), what, num, strings.TrimRight(said, ". ")), todo)
 	e.Status = status
 	if e.After = p.After; e.After == 0 && (kind == model.KindLimit || kind == model.KindServer) {
 		e.After = told(p.Message)
@@ -249,59 +190,20 @@ func (c *Client) hasKey() bool {
 // place names the address that was called.
 func (c *Client) place() string { return address(c.url.String()) }
 
-func kindOf(status int, p complaint) model.Kind {
-	if n, err := strconv.Atoi(p.Code); status == 0 && err == nil && n >= 400 && n < 600 {
-		status = n // a gateway's way to pass on the status it got
-	}
-	m, tags := strings.ToLower(p.Message), strings.ToLower(p.Type+" "+p.Code+" "+p.Reason)
-	has := func(s string, words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(s, w) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case status == http.StatusPaymentRequired, p.Final, has(tags, "insufficient_quota", "billing"), has(m, "credit balance is too low"):
-		return model.KindQuota
-	case status == http.StatusRequestEntityTooLarge, has(tags, "context_length_exceeded", "request_too_large", "exceed_context_size"),
-		has(m, "prompt is too long", "maximum context length", "context window", "exceeds the available context size", "exceeds the maximum number of tokens"):
-		return model.KindOverflow
-	case status == http.StatusTooManyRequests, has(tags, "rate_limit", "resource_exhausted"):
-		return model.KindLimit
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, has(tags, "authentication_error", "permission_error", "invalid_api_key", "api_key_invalid"):
-		return model.KindAuth
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, has(tags, "overloaded", "api_error", "server_error", "timeout_error"):
-		return model.KindServer
-	}
-	return model.KindRequest
-}
-
-// plain makes a body that is not the dialect's JSON fit for one line: a page's title, or its text.
-func plain(body []byte) string {
-	s := string(body)
-	low := strings.ToLower(s)
-	if !strings.Contains(low[:min(len(low), 1024)], "<html") && !strings.Contains(low[:min(len(low), 1024)], "<!doctype") {
-		return s
-	}
-	if a := strings.Index(low, "<title>"); a >= 0 {
-		if b := strings.Index(low[a:], "</title>"); b >= 0 && a+b <= len(s) {
-			return fmt.Sprintf("a web page titled %q", strings.Join(strings.Fields(s[a+len("<title>"):a+b]), " "))
-		}
-	}
-	return "a web page"
-}
-
-// notReply is the error for an answer of status 200 that is neither a stream nor a whole reply.
+// notReply is the error for an answer of success that is neither a stream nor a whole reply.
 func (c *Client) notReply(res *http.Response, body []byte) *model.Error {
+	body = body[:min(len(body), maxShown)]
 	if p, ok := complain(body); ok {
 		return c.complained(0, p)
 	}
-	kind, said := model.KindProtocol, plain(body)
-	if strings.TrimSpace(said) == "" {
-		kind, said = model.KindNetwork, "an empty body" // as good as broken off
+	num := ""
+	if res.StatusCode > http.StatusOK {
+		num = fmt.Sprintf(" (%d)", res.StatusCode)
 	}
-	return c.Errorf(kind, "%s answered with %s, not with a model's reply: %s; check the provider's url",
-		c.place(), first(res.Header.Get("Content-Type"), "no content type"), said)
+	said := shorten(c.clean(plain(body)), 300)
+	if said == "" { // as good as broken off
+		return c.Errorf(model.KindNetwork, "%s answered with an empty body%s, not with a model's reply; check the provider's url", c.place(), num)
+	}
+	return c.Errorf(model.KindProtocol, "%s answered with %s%s, not with a model's reply: %s; check the provider's url",
+		c.place(), first(res.Header.Get("Content-Type"), "no content type"), num, said)
 }

@@ -5,15 +5,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // waitTold finds a wait in a message: some say it nowhere else.
-var waitTold = regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9][0-9.hms]*s|[0-9.]+ ?seconds?)\b`)
+var waitTold = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9][0-9.hms]*s|[0-9.]+ ?seconds?)\b`)
+})
 
 // told is the wait in a message, 0 when there is none.
 func told(message string) time.Duration {
-	m := waitTold.FindStringSubmatch(message)
+	m := waitTold().FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}
