@@ -32,7 +32,26 @@ type Request struct {
 	Reasoning string // none, minimal, low, medium, high, xhigh, max; "" leaves it to the provider
 
 	Temperature, TopP *float64 // nil leaves it to the provider
+
+	// More, where there is one, is asked before each further request that is made for the same reply,
+	// as when the provider pauses it: with the reply so far, which the whole one will begin with, and
+	// how many bytes more than this request the further one holds. It gives the further one's MaxOutput,
+	// or the error to end with.
+	More func(soFar Reply, bytes int) (maxOutput int, err error)
+
+	// Heard, where there is one, is told how the reply comes from a host: by the goroutine that reads it.
+	Heard func(host string, p Progress)
 }
+
+// Progress is what came of a reply.
+type Progress int
+
+// Progress is made by what adds to the reply; what else comes only shows that somebody is there.
+const (
+	Asked Progress = iota // nothing yet: the request is being made
+	Alive
+	Grew
+)
 
 // Tool is what a model is told of a tool.
 type Tool struct {

@@ -245,7 +245,7 @@ func (a *answer) reply() model.Reply {
 		if r.Blocks.Text() == "" && a.why != "" {
 			r.Blocks = append(r.Blocks, msg.Text{Text: a.why})
 		}
-	case "":
+	case "", pauseTurn: // there is more to come
 	default:
 		r.Stop = model.StopEnd
 		if calls {

@@ -42,12 +42,13 @@ const (
 	mostPauses = 10 // how often one reply is continued
 )
 
-// Stream makes one request and reads its reply. A reply that the server paused is continued, and a
-// request that is refused for something which can be done without is made again without it.
+// Stream makes one request and reads its reply. A reply that the server paused is continued, each time
+// by leave of the request's More, and a request that is refused for something which can be done without
+// is made again without it.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	var all model.Reply
 	var said []any // before the pauses
-	for pauses := 0; ; pauses++ {
+	for pauses := 1; ; pauses++ {
 		a, err := m.ask(ctx, r, said, tell)
 		if a == nil {
 			return all, err
@@ -55,14 +56,19 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 		reply := a.reply()
 		reply.Blocks = append(all.Blocks, reply.Blocks...)
 		reply.Usage = reply.Usage.Add(all.Usage)
-		if all = reply; err != nil || !a.paused() || pauses == mostPauses {
+		if all = reply; err != nil || a.stop != pauseTurn {
 			return all, err
 		}
 		more := a.again()
-		if len(more) == 0 {
-			return all, nil
+		if len(more) == 0 || pauses > mostPauses {
+			return all, m.neverWhole(pauses)
 		}
 		said = append(said, more...)
+		if r.More != nil {
+			if r.MaxOutput, err = r.More(all, len(encode(said))); err != nil {
+				return all, err
+			}
+		}
 	}
 }
 
@@ -76,7 +82,7 @@ func (m *Model) ask(ctx context.Context, r model.Request, said []any, tell func(
 			return nil, err
 		}
 		a := newAnswer(m.client, tell)
-		err = m.client.Ask(ctx, body, a)
+		err = m.client.Ask(ctx, body, a, r.Heard)
 		if err == nil || n == mostForms || !m.learnt.refused(err, r.Messages) && !m.pictures.Refused(r.Model, messages, err, n) {
 			return a, err
 		}

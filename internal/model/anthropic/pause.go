@@ -2,14 +2,27 @@ package anthropic
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"jig/internal/model"
 )
 
-// paused says whether the server waits to be asked for the rest, as it does when tools of its own
-// take long: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn
-func (a *answer) paused() bool { return a.stop == "pause_turn" && len(a.blocks) > 0 }
+// pauseTurn says that the server waits to be asked for the rest, as it does when tools of its own take
+// long: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn
+const pauseTurn = "pause_turn"
+
+// neverWhole is the error for a reply that is not continued any more. What there is of it would pass
+// for all that the model had to say.
+func (m *Model) neverWhole(pauses int) error {
+	times := "once"
+	if pauses > 1 {
+		times = fmt.Sprintf("%d times", pauses)
+	}
+	e := m.client.Errorf(model.KindServer, "%s paused its reply %s and did not end it; ask for less at once", m.client.Host(), times)
+	e.Final = true // it would be paid for as often again
+	return e
+}
 
 // again is the reply as it is sent back to have it continued: with every block, those of the
 // server's own tools too.

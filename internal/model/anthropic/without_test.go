@@ -3,6 +3,8 @@ package anthropic
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"jig/internal/model"
+	"jig/internal/model/cost"
 	"jig/internal/model/modeltest"
+	"jig/internal/money"
 	"jig/internal/msg"
 )
 
@@ -131,8 +135,57 @@ func TestAReplyThatAlwaysPausesEnds(t *testing.T) {
 	}
 	s := modeltest.New(t, script...)
 	got, err := at(t, s).Stream(context.Background(), model.Request{Model: "claude-opus-5", Messages: []msg.Message{msg.Say(msg.User, "search")}}, nil)
-	if n := len(s.Requests()); err != nil || n != mostPauses+1 || got.Stop != model.StopEnd {
+	var e *model.Error
+	if n := len(s.Requests()); !errors.As(err, &e) || !e.Final || !strings.Contains(err.Error(), "paused its reply 11 times") || n != mostPauses+1 || got.Stop != "" {
 		t.Errorf("%v after %d requests, %+v", err, n, got)
+	}
+	// Nor is one whole that was paused before it said anything.
+	s = modeltest.New(t, modeltest.Reply{Text: " ", Stop: "pause_turn"}, modeltest.Reply{Stop: "pause_turn"})
+	for range 2 {
+		if got, err := at(t, s).Stream(context.Background(), model.Request{Model: "claude-opus-5", Messages: []msg.Message{msg.Say(msg.User, "search")}}, nil); err == nil || got.Stop != "" {
+			t.Errorf("%v %+v", err, got)
+		}
+	}
+}
+
+// A reply that pauses costs a request each time, as large as its limit.
+func TestEachContinuationOfAPausedReplyIsMetered(t *testing.T) {
+	var script []modeltest.Reply
+	for _, n := range []int{15_000, 15_000, 15_000, 4000, 1, 1, 1, 1, 1, 1, 1} { // within the limits they are given
+		script = append(script, modeltest.Reply{Text: "wait ", Stop: "pause_turn", Usage: msg.Usage{Input: 1000, Output: n}})
+	}
+	s := modeltest.New(t, script...)
+	limit := money.Dollar / 2
+	l := cost.NewLedger(&limit, nil)
+	m := cost.Meter(at(t, s), l, cost.Options{Price: money.Price{Input: 2_000_000, Output: 10_000_000}, Name: "--max-cost", Own: MaxOutput("claude-opus-5")})
+	_, err := m.Stream(context.Background(), model.Request{Model: "claude-opus-5", Messages: []msg.Message{msg.Say(msg.User, "search")}}, nil)
+	all := s.Requests()
+	if kindOf(err) != model.KindQuota || len(all) != 4 || l.Account().Spent > limit || l.Account().Held != 0 {
+		t.Errorf("%v after %d requests, %+v", err, len(all), l.Account())
+	}
+	last := 0
+	for _, q := range all {
+		var body struct {
+			Most int `json:"max_tokens"`
+		}
+		if json.Unmarshal(q.Body, &body) != nil || body.Most <= 0 || last > 0 && body.Most >= last {
+			t.Errorf("%s", q.Body)
+		}
+		last = body.Most
+	}
+}
+
+func TestWhatMayNotBeContinuedEndsWithTheReason(t *testing.T) {
+	s := modeltest.New(t, modeltest.Reply{Text: "wait ", Stop: "pause_turn"}, modeltest.Reply{Text: "no"})
+	enough := errors.New("enough")
+	r := model.Request{Model: "claude-opus-5", Messages: []msg.Message{msg.Say(msg.User, "search")}, More: func(soFar model.Reply, bytes int) (int, error) {
+		if soFar.Blocks.Text() != "wait " || bytes < len("wait ") {
+			t.Errorf("%+v, %d", soFar, bytes)
+		}
+		return 0, enough
+	}}
+	if got, err := at(t, s).Stream(context.Background(), r, nil); !errors.Is(err, enough) || got.Stop != "" || len(s.Requests()) != 1 {
+		t.Errorf("%v %+v", err, got)
 	}
 }
 

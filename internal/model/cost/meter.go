@@ -48,34 +48,78 @@ func Meter(next model.Model, l *Ledger, o Options) model.Model {
 	return &meter{next: next, ledger: l, opts: o}
 }
 
-// Stream makes a request, or refuses it with an error of kind quota.
+// Stream makes a request, or refuses it with an error of kind quota. What the dialect asks more for the
+// same reply is checked and booked as a request of its own.
 func (m *meter) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
-	size := requestSize(r)
-	input := m.guess(size)
-	lowered := false
-	h, err := m.ledger.hold(false, func(left money.Amount) (most money.Amount, err error) {
-		most, lowered, err = m.fit(&r, input, left)
-		return most, err
-	})
-	if err != nil {
+	a := &asking{meter: m, asked: r, size: requestSize(r)}
+	var err error
+	if r.MaxOutput, err = a.begin(0); err != nil {
 		return model.Reply{}, err
 	}
-	told := false
+	r.More = func(soFar model.Reply, bytes int) (int, error) {
+		a.end(soFar, nil, false)
+		n, err := a.begin(bytes)
+		var e *model.Error
+		if errors.As(err, &e) {
+			e.Cause = nil // a part of the reply was paid for
+		}
+		return n, err
+	}
 	reply, err := m.next.Stream(ctx, r, func(d model.Delta) {
-		told = true
+		a.told = true
 		if tell != nil {
 			tell(d)
 		}
 	})
-	u, estimated := m.used(reply, input, err, told, ctx.Err() != nil)
-	h.Book(m.opts.Price.Of(u), estimated)
-	if err == nil && !estimated {
-		m.learn(size, reply.Usage.Input)
-	}
-	if lowered && reply.Stop == model.StopLength {
+	a.end(reply, err, ctx.Err() != nil)
+	if a.lowered && reply.Stop == model.StopLength {
 		reply.CutBy = m.opts.Name
 	}
 	return reply, err
+}
+
+// asking is a reply on its way: one request, and whatever further ones its dialect makes for it.
+type asking struct {
+	*meter
+	asked  model.Request
+	size   int         // of asked, in bytes
+	before model.Reply // what the requests brought that are over
+
+	// Of the request that is going on:
+	hold    *Hold // nil when there is none
+	bytes   int
+	input   int // tokens, guessed
+	lowered bool
+	told    bool
+}
+
+// begin puts aside what the next request can cost and gives its reply limit.
+func (a *asking) begin(more int) (maxOutput int, err error) {
+	r := a.asked
+	a.hold, a.told = nil, false
+	a.bytes = a.size + more
+	a.input = a.guess(a.bytes)
+	a.hold, err = a.ledger.hold(false, func(left money.Amount) (most money.Amount, err error) {
+		most, a.lowered, err = a.fit(&r, a.input, left)
+		return most, err
+	})
+	return r.MaxOutput, err
+}
+
+// end books what the request cost that is going on: what has come since the one before it.
+func (a *asking) end(all model.Reply, err error, stopped bool) {
+	if a.hold == nil {
+		return
+	}
+	part, b := all, a.before.Usage
+	part.Blocks = all.Blocks[min(len(a.before.Blocks), len(all.Blocks)):]
+	part.Usage = all.Usage.Add(msg.Usage{Input: -b.Input, Output: -b.Output, CacheRead: -b.CacheRead, CacheWrite: -b.CacheWrite})
+	u, estimated := a.used(part, a.input, err, a.told, stopped)
+	a.hold.Book(a.opts.Price.Of(u), estimated)
+	if err == nil && !estimated {
+		a.learn(a.bytes, part.Usage.Input)
+	}
+	a.hold, a.before = nil, all
 }
 
 // fit lowers the reply limit of a request to what the money left pays for, the input counted as if

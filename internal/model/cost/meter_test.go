@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"jig/internal/model"
 	"jig/internal/model/cost"
 	"jig/internal/money"
@@ -16,6 +18,92 @@ import (
 // dollars for a million tokens: 2 of input, 10 of output, 0.2 of what is read from the cache, 2.5 of
 // what is written to it.
 var price = money.Price{Input: 2_000_000, Output: 10_000_000, CacheRead: 200_000, CacheWrite: 2_500_000}
+
+// pausing is a model whose reply comes in parts, each of a request of its own.
+type pausing struct {
+	parts []model.Reply
+	bytes int   // of what each further request sends more than the one before
+	last  error // of the last part
+	got   []int // the reply limits
+}
+
+func (p *pausing) Stream(_ context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
+	var all model.Reply
+	for i, part := range p.parts {
+		if i > 0 {
+			var err error
+			if r.MaxOutput, err = r.More(all, i*p.bytes); err != nil {
+				return all, err
+			}
+		}
+		p.got = append(p.got, r.MaxOutput)
+		if i == len(p.parts)-1 && p.last != nil {
+			return all, p.last
+		}
+		tell(model.Delta{Text: "x"})
+		part.Blocks = append(all.Blocks, part.Blocks...)
+		part.Usage = part.Usage.Add(all.Usage)
+		all = part
+	}
+	return all, nil
+}
+
+// parts is a reply in n parts of 1000 tokens each.
+func parts(n int) (out []model.Reply) {
+	for range n {
+		out = append(out, model.Reply{Blocks: text(4), Usage: msg.Usage{Input: 1000, Output: 1000}, Stop: model.StopLength})
+	}
+	return out
+}
+
+func TestEachPartOfAPausedReplyIsCheckedAgainstTheLimit(t *testing.T) {
+	p := &pausing{parts: parts(11), bytes: 400}
+	l := cost.NewLedger(limit("0.0525"), nil)
+	r := ask(4000)
+	r.MaxOutput = 4000
+	_, err := cost.Meter(p, l, options()).Stream(context.Background(), r, nil)
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.KindQuota || errors.Is(err, model.ErrUnsent) {
+		t.Errorf("%v", err)
+	}
+	// 0.012 a part; the second part's input is 1100 tokens, 0.00275, the third's 1200, the fourth's 1300.
+	if d := cmp.Diff([]int{4000, 3775, 2550, 1325}, p.got); d != "" {
+		t.Error(d)
+	}
+	if got := l.Account(); got != (cost.Account{Spent: 48_000_000}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAPausedReplyIsBookedOnce(t *testing.T) {
+	l := cost.NewLedger(nil, nil)
+	got, err := cost.Meter(&pausing{parts: parts(3)}, l, options()).Stream(context.Background(), ask(4000), nil)
+	if err != nil || got.Usage.Input != 3000 || got.CutBy != "" || l.Account() != (cost.Account{Spent: 36_000_000}) {
+		t.Errorf("%v %+v %+v", err, got, l.Account())
+	}
+	// What is not counted is worked out for its part alone.
+	l, uncounted := cost.NewLedger(nil, nil), parts(2)
+	uncounted[1] = model.Reply{Blocks: text(400)}
+	_, err = cost.Meter(&pausing{parts: uncounted, bytes: 400}, l, options()).Stream(context.Background(), ask(4000), nil)
+	if err != nil || l.Account() != (cost.Account{Spent: 15_200_000, Estimated: true}) {
+		t.Errorf("%v %+v", err, l.Account())
+	}
+	// And a further request that was never taken costs nothing.
+	l = cost.NewLedger(nil, nil)
+	_, err = cost.Meter(&pausing{parts: parts(2), last: model.Errorf(model.KindNetwork, "no way")}, l, options()).Stream(context.Background(), ask(4000), nil)
+	if err == nil || l.Account() != (cost.Account{Spent: 12_000_000}) {
+		t.Errorf("%v %+v", err, l.Account())
+	}
+}
+
+func TestTheLastPartOfAReplyThatWasCutByTheBudgetSaysSo(t *testing.T) {
+	p := &pausing{parts: parts(2)}
+	r := ask(4000)
+	r.MaxOutput = 3000
+	if got, err := cost.Meter(p, cost.NewLedger(limit("0.035"), nil), options()).Stream(context.Background(), r, nil); err != nil || p.got[1] != 2050 || got.CutBy != "--max-cost" {
+		t.Errorf("%v %+v %+v", err, p.got, got)
+	}
+}
 
 // answer is a model that gives one answer and remembers the requests.
 type answer struct {
