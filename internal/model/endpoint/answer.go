@@ -80,9 +80,13 @@ func (s *Size) Excess() string {
 }
 
 // Ask sends body and gives what comes back to a, streamed or whole, up to its end. An error is
-// ctx's own when ctx ended, else a *model.Error; a then holds what had come.
-func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
-	ctx, s := c.listen(ctx)
+// ctx's own when ctx ended, else a *model.Error; a then holds what had come. heard is told how it
+// comes, unless it is nil.
+func (c *Client) Ask(ctx context.Context, body []byte, a Answer, heard func(host string, p model.Progress)) error {
+	if c.err != nil {
+		return c.err
+	}
+	ctx, s := c.listen(ctx, heard)
 	defer s.stop()
 	defer func() {
 		if c.own != nil && gaveUp(ctx) != nil {
@@ -101,7 +105,7 @@ func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 	case stream:
 		return c.stream(ctx, res, in, a, s)
 	}
-	return c.whole(ctx, res, in, a)
+	return c.whole(ctx, res, in, a, s)
 }
 
 // begin looks at how an answer begins and says whether it is a stream of events; the answer is read
@@ -161,7 +165,7 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		case last:
 			return nil
 		}
-		s.event(data, a.Kept())
+		s.event(a.Kept())
 		if a.Ended() {
 			s.whole()
 		}
@@ -194,8 +198,8 @@ func (o *opening) ended(err error) bool {
 }
 
 // whole reads an answer that was not streamed although a stream was asked for.
-func (c *Client) whole(ctx context.Context, res *http.Response, in io.Reader, a Answer) error {
-	body, err := io.ReadAll(io.LimitReader(in, maxReply+1))
+func (c *Client) whole(ctx context.Context, res *http.Response, in io.Reader, a Answer, s *silence) error {
+	body, err := io.ReadAll(io.LimitReader(grown{in, s}, maxReply+1))
 	switch {
 	case err != nil:
 		return c.broken(ctx, err)

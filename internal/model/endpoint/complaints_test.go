@@ -31,7 +31,7 @@ func (s served) RoundTrip(*http.Request) (*http.Response, error) {
 func gotten(t *testing.T, s served) *model.Error {
 	t.Helper()
 	c := New(Vendor{Base: "https://h", Path: "/x"}, Options{Transport: s, Key: "sk-secret-1"}, nil)
-	err := c.Ask(t.Context(), nil, &strict{})
+	err := c.Ask(t.Context(), nil, &strict{}, nil)
 	var e *model.Error
 	if err != nil && !errors.As(err, &e) {
 		t.Fatalf("%T: %v", err, err)
@@ -145,7 +145,7 @@ func TestATextThatBreaksOffIsBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Vendor{Base: "https://h"}, Options{Transport: line{pieces: []piece{{0, "some words"}}}}, nil)
 		var e *model.Error
-		if err := c.Ask(t.Context(), nil, &note{}); !errors.As(err, &e) || e.Kind != model.KindNetwork || !strings.Contains(err.Error(), "sent nothing more") {
+		if err := c.Ask(t.Context(), nil, &note{}, nil); !errors.As(err, &e) || e.Kind != model.KindNetwork || !strings.Contains(err.Error(), "sent nothing more") {
 			t.Error(err)
 		}
 	})

@@ -102,7 +102,7 @@ func TestATryAfterSilenceUsesAnotherConnection(t *testing.T) {
 		w := lay(t, s.Listener.Addr().String())
 		roots := s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 		c := New(Vendor{Path: "/x"}, Options{URL: "https://" + w.Addr().String(), Roots: roots, Silence: 500 * time.Millisecond}, nil)
-		ask := func() error { return c.Ask(context.Background(), nil, &note{}) }
+		ask := func() error { return c.Ask(context.Background(), nil, &note{}, nil) }
 		if err := ask(); err != nil || got != version {
 			t.Fatalf("%s: %v over %s", version, err, got)
 		}
@@ -143,7 +143,7 @@ func TestADeadConnectionIsFoundOutWithinAnAnswer(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() { <-begun; w.die() })
 	var e *model.Error
-	if err := c.Ask(context.Background(), nil, &note{}); !errors.As(err, &e) || e.Kind != model.KindNetwork || e.Final {
+	if err := c.Ask(context.Background(), nil, &note{}, nil); !errors.As(err, &e) || e.Kind != model.KindNetwork || e.Final {
 		t.Error(err)
 	}
 	all.Wait()

@@ -35,7 +35,7 @@ type Options struct {
 	// Transport replaces the built-in one; Proxy and Roots are then its own affair.
 	Transport http.RoundTripper
 	// Silence is how long an answer may send nothing before it is given up; 0 is 5 minutes, less than 0
-	// for ever. It may take twice as long to begin, and send nothing but keep-alives four times as long.
+	// for ever. It may take twice as long to begin, and send nothing that adds to it four times as long.
 	Silence time.Duration
 	// Haste divides every wait, and nothing that is said of it, so that tests need not wait; 0 is 1.
 	Haste int
@@ -144,9 +144,6 @@ func join(base, version, path string) (*url.URL, error) {
 // post sends data and returns the answer when its status is 200; the caller closes its body.
 // Every other outcome is an error: ctx's own when ctx ended, else a *model.Error.
 func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Response, error) {
-	if c.err != nil {
-		return nil, c.err
-	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(data))
 	if err != nil {
 		return nil, c.broken(ctx, err)

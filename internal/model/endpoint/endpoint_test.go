@@ -111,7 +111,7 @@ func TestAddressesAreShownWithoutUserAndQuery(t *testing.T) {
 func TestTheCauseOfAnErrorHoldsNoAddress(t *testing.T) {
 	c := New(Vendor{}, Options{URL: "http://127.0.0.1:1/v1?key=hunter22"}, nil)
 	defer c.Close()
-	for err := c.Ask(context.Background(), nil, nil); err != nil; err = errors.Unwrap(err) {
+	for err := c.Ask(context.Background(), nil, nil, nil); err != nil; err = errors.Unwrap(err) {
 		if strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%T: %v", err, err)
 		}
@@ -123,7 +123,7 @@ func TestTheProxysPasswordIsNotShown(t *testing.T) {
 		return nil, errors.New(`invalid proxy address "http://me:hunter22@proxy:port": bad port`)
 	}}, nil)
 	defer c.Close()
-	if err := c.Ask(context.Background(), nil, nil); err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "http://proxy:port") {
+	if err := c.Ask(context.Background(), nil, nil, nil); err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "http://proxy:port") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"jig/internal/model"
 )
 
 // defaultSilence is how long an answer may send nothing. The vendors' own clients wait between 90
@@ -42,16 +44,22 @@ type silence struct {
 	end    context.CancelCauseFunc
 	begin  *time.Timer // until the first byte; the timers are nil where there is no limit
 	bytes  *time.Timer // since the last byte, once one has come
-	events *time.Timer // since the last event that was no keep-alive
+	events *time.Timer // since something last added to the reply
 	ending *time.Timer // since the reply was whole
-	last   []byte      // the last event, when it was small enough to be one
 	kept   int
+	tell   func(model.Progress)
 }
 
 // listen begins to watch. stop must be called.
-func (c *Client) listen(ctx context.Context) (context.Context, *silence) {
+func (c *Client) listen(ctx context.Context, heard func(string, model.Progress)) (context.Context, *silence) {
+	tell := func(p model.Progress) {
+		if heard != nil {
+			heard(c.url.Host, p)
+		}
+	}
+	tell(model.Asked)
 	ctx, end := context.WithCancelCause(ctx)
-	s := &silence{limit: c.silence, divide: c.divide, end: end, kept: -1}
+	s := &silence{limit: c.silence, divide: c.divide, end: end, tell: tell}
 	s.begin = s.after("sent no answer", beginFactor*s.limit)
 	s.events = s.after("sent nothing but keep-alives", aliveFactor*s.limit)
 	return ctx, s
@@ -75,6 +83,7 @@ func (s *silence) stop() {
 
 // heard is told of each byte that came.
 func (s *silence) heard() {
+	s.tell(model.Alive)
 	switch {
 	case s.bytes != nil:
 		s.bytes.Reset(s.limit / s.divide)
@@ -84,18 +93,20 @@ func (s *silence) heard() {
 	}
 }
 
-// event is told of each event that came, and how much is kept of the reply by now. An event that says
-// what the one before it said and adds nothing is a keep-alive, whatever the dialect calls it.
-func (s *silence) event(data []byte, kept int) {
-	const small = 256
-	again := len(data) <= small && bytes.Equal(data, s.last) && kept == s.kept
-	s.kept, s.last = kept, s.last[:0]
-	if len(data) <= small {
-		s.last = append(s.last, data...)
+// event is told how much is kept of the reply after each event. One that adds nothing is a keep-alive,
+// whatever the dialect calls it; comparing it with the one before would miss those that are numbered.
+func (s *silence) event(kept int) {
+	if kept > s.kept {
+		s.kept = kept
+		s.grew()
 	}
-	if s.events != nil && !again {
+}
+
+func (s *silence) grew() {
+	if s.events != nil {
 		s.events.Reset(aliveFactor * s.limit / s.divide)
 	}
+	s.tell(model.Grew)
 }
 
 // whole is told that the reply has all it needs.
@@ -115,6 +126,20 @@ func (b body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {
 		b.s.heard()
+	}
+	return n, err
+}
+
+// grown is the body of a whole answer, to which all adds but the spaces that are sent to show life.
+type grown struct {
+	io.Reader
+	s *silence
+}
+
+func (g grown) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if len(bytes.TrimSpace(p[:n])) > 0 {
+		g.s.grew()
 	}
 	return n, err
 }

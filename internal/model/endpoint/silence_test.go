@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -28,6 +29,9 @@ func (n *note) Event(data []byte) (last bool, err error) {
 		return true, nil
 	case "ping":
 	default:
+		if strings.HasPrefix(string(data), "{") { // {"type":"keepalive","sequence_number":7}
+			break
+		}
 		n.Keep(&n.text, string(data))
 	}
 	return false, nil
@@ -92,6 +96,14 @@ func repeated(n int, p piece) (out []piece) {
 	return out
 }
 
+// numbered are n keep-alives that differ.
+func numbered(n int) (out []piece) {
+	for i := range n {
+		out = append(out, piece{time.Minute, fmt.Sprintf("data: {\"type\":\"keepalive\",\"sequence_number\":%d}\n\n", i)})
+	}
+	return out
+}
+
 func TestAnAnswerThatGoesSilentIsGivenUp(t *testing.T) {
 	ping := piece{time.Minute, "data: ping\n\n"}
 	for name, c := range map[string]struct {
@@ -107,13 +119,14 @@ func TestAnAnswerThatGoesSilentIsGivenUp(t *testing.T) {
 		"within a whole answer":  {line{pieces: []piece{{time.Minute, `{"a":`}}}, 0, 6 * time.Minute, "sent nothing more for 5m0s"},
 		"comments":               {line{pieces: repeated(60, piece{time.Minute, ": alive\n\n"})}, 0, 20 * time.Minute, "sent nothing but keep-alives for 20m0s"},
 		"comments in the middle": {line{pieces: append([]piece{{time.Minute, "data: a\n\n"}}, repeated(60, piece{time.Minute, ": alive\n\n"})...)}, 0, 21 * time.Minute, "sent nothing but keep-alives for 20m0s"},
-		"pings":                  {line{pieces: repeated(60, ping)}, 0, 21 * time.Minute, "sent nothing but keep-alives for 20m0s"},
+		"pings":                  {line{pieces: repeated(60, ping)}, 0, 20 * time.Minute, "sent nothing but keep-alives for 20m0s"},
+		"numbered":               {line{pieces: append([]piece{{time.Minute, "data: a\n\n"}}, numbered(60)...)}, 0, 21 * time.Minute, "sent nothing but keep-alives for 20m0s"},
 		"a shorter limit":        {line{pieces: []piece{{time.Second, "data: a\n\n"}}}, 30 * time.Second, 31 * time.Second, "sent nothing more for 30s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := New(Vendor{Base: "https://h"}, Options{Transport: c.line, Silence: c.silence}, nil)
 			start := time.Now()
-			err := client.Ask(t.Context(), nil, &note{})
+			err := client.Ask(t.Context(), nil, &note{}, nil)
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != model.KindNetwork || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "idle_timeout") {
 				t.Errorf("%s: %v", name, err)
@@ -136,7 +149,7 @@ func TestASlowAnswerIsNotTakenForSilence(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := New(Vendor{Base: "https://h"}, Options{Transport: l}, nil)
-			if err := c.Ask(t.Context(), nil, &note{}); err != nil {
+			if err := c.Ask(t.Context(), nil, &note{}, nil); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -153,7 +166,7 @@ func TestTheEndOfAWholeReplyIsNotWaitedForLong(t *testing.T) {
 			for _, limit := range []time.Duration{0, -1} {
 				c := New(Vendor{Base: "https://h"}, Options{Transport: l, Silence: limit}, nil)
 				start, n := time.Now(), &note{}
-				if err := c.Ask(t.Context(), nil, n); err != nil || n.text.String() != "a" {
+				if err := c.Ask(t.Context(), nil, n, nil); err != nil || n.text.String() != "a" {
 					t.Errorf("%s: %v %q", name, err, n.text.String())
 				}
 				if d := time.Since(start); d != lingers {
@@ -167,7 +180,7 @@ func TestTheEndOfAWholeReplyIsNotWaitedForLong(t *testing.T) {
 func TestWithoutALimitSilenceIsBorne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Vendor{Base: "https://h"}, Options{Silence: -1, Transport: line{pieces: []piece{{48 * time.Hour, "data: a\n\ndata: end\n\ndata: last\n\n"}}}}, nil)
-		if err := c.Ask(t.Context(), nil, &note{}); err != nil {
+		if err := c.Ask(t.Context(), nil, &note{}, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -177,7 +190,7 @@ func TestARefusalWhoseBodyNeverEndsIsStillARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Vendor{Base: "https://h"}, Options{Transport: line{status: 401, pieces: []piece{{0, `{"error":"bad key"}`}}}}, nil)
 		var e *model.Error
-		if err := c.Ask(t.Context(), nil, &note{}); !errors.As(err, &e) || e.Kind != model.KindAuth {
+		if err := c.Ask(t.Context(), nil, &note{}, nil); !errors.As(err, &e) || e.Kind != model.KindAuth {
 			t.Error(err)
 		}
 	})
@@ -189,10 +202,39 @@ func TestCancellingASilentAnswerIsNoFault(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			c := New(Vendor{Base: "https://h"}, Options{Transport: l}, nil)
 			start := time.Now()
-			if err := c.Ask(ctx, nil, &note{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+			if err := c.Ask(ctx, nil, &note{}, nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
 				t.Error(err)
 			}
 			cancel()
+		}
+	})
+}
+
+func TestItIsToldHowAReplyComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			pieces []piece
+			want   string
+		}{
+			"stream": {[]piece{{0, ": alive\n\n"}, {0, "data: a\n\n"}, {0, "data: ping\n\n"}, {0, "data: end\n\n"}, {0, "data: last\n\n"}}, "h0 h1 h1 h2 h1 h1 h1"},
+			"whole":  {[]piece{{0, " \n"}, {0, "{"}, {0, "  "}, {0, "}"}, {0, "EOF"}}, "h0 h1 h1 h2 h1 h1 h2"},
+		} {
+			client := New(Vendor{Base: "https://h"}, Options{Transport: line{pieces: c.pieces}}, nil)
+			var got []string
+			err := client.Ask(t.Context(), nil, &note{}, func(host string, p model.Progress) { got = append(got, fmt.Sprint(host, int(p))) })
+			if err != nil || strings.Join(got, " ") != c.want {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+		}
+	})
+}
+
+func TestAWholeAnswerThatComesSlowlyIsNotTakenForSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pieces := append(append([]piece{{0, "{"}}, repeated(30, piece{time.Minute, "x"})...), piece{0, "}"}, piece{0, "EOF"})
+		c := New(Vendor{Base: "https://h"}, Options{Transport: line{pieces: pieces}}, nil)
+		if err := c.Ask(t.Context(), nil, &note{}, nil); err != nil {
+			t.Error(err)
 		}
 	})
 }

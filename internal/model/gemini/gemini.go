@@ -43,7 +43,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 	}
 	client := m.client.At(path(r.Model))
 	a := newAnswer(client, tell)
-	err = client.Ask(ctx, body, a)
+	err = client.Ask(ctx, body, a, r.Heard)
 	return a.reply(), err
 }
 

@@ -52,7 +52,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 			return model.Reply{}, err
 		}
 		a := &answer{client: m.client, tell: tell}
-		err = m.client.Ask(ctx, body, a)
+		err = m.client.Ask(ctx, body, a, r.Heard)
 		next := w.after(err, r, body)
 		switch {
 		case err == nil:

@@ -62,7 +62,7 @@ func (m *Model) ask(ctx context.Context, r model.Request, w without, tell func(m
 		return model.Reply{}, err
 	}
 	a := newAnswer(m.client, tell)
-	err = m.client.Ask(ctx, body, a)
+	err = m.client.Ask(ctx, body, a, r.Heard)
 	return a.reply(), err
 }
 
