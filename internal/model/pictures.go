@@ -58,7 +58,7 @@ func (p *Pictures) without(model string, blocks msg.Blocks) msg.Blocks {
 // the ones before were taken. tries is how often the request was made; from the fourth time on none
 // is kept.
 func (p *Pictures) Refused(model string, messages []msg.Message, err error, tries int) bool {
-	text := aboutPictures(err)
+	text := aboutPictures(model, err)
 	if text == "" {
 		return false
 	}
@@ -114,8 +114,9 @@ func (p *Pictures) last(model string, messages []msg.Message) []msg.Image {
 	return nil
 }
 
-// aboutPictures is the text of a refusal that names pictures, in lower case, "" for any other error.
-func aboutPictures(err error) string {
+// aboutPictures is the text of a refusal that names pictures, in lower case, "" for any other error. The
+// model's name, which may be part of an address, is no part of it: some are called after pictures.
+func aboutPictures(model string, err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
 		return ""
@@ -126,6 +127,9 @@ func aboutPictures(err error) string {
 		return ""
 	}
 	text := strings.ToLower(e.Text)
+	if model != "" {
+		text = strings.ReplaceAll(text, strings.ToLower(model), "")
+	}
 	for _, w := range []string{"image", "vision", "multimodal", "multi-modal"} {
 		if strings.Contains(text, w) {
 			return text
@@ -136,10 +140,10 @@ func aboutPictures(err error) string {
 
 // blind says whether a refusal is of pictures as such. The wordings were reported from services:
 // https://github.com/1jehuang/jcode/issues/848, https://github.com/HKUDS/OpenHarness/issues/225,
-// https://github.com/cloudflare/cloudflare-os/issues/97
+// https://github.com/cloudflare/cloudflare-os/issues/97, https://github.com/langchain-ai/langchain-google/pull/684
 func blind(text string) bool {
 	return slices.ContainsFunc([]string{
-		"support image", "support vision", "support multimodal", "unknown variant", "expected `text`", "image input is not",
+		"support image", "support vision", "support multimodal", "unknown variant", "expected `text`", "image input is not", "input modality is not",
 		"only support text", "only supports text", "only text", "text-only", "not a multimodal", "not multimodal", "vision is not", "no endpoints found",
 		"image_url is not supported", "image_url is only supported", "images are not supported", "not support images",
 	}, func(s string) bool { return strings.Contains(text, s) })

@@ -19,6 +19,7 @@ type Options = endpoint.Options
 type Model struct {
 	client   *endpoint.Client
 	provider string
+	pictures model.Pictures
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.
@@ -35,16 +36,25 @@ func New(o Options) *Model {
 // Close gives up idle connections.
 func (m *Model) Close() error { return m.client.Close() }
 
-// Stream makes one request and reads its reply.
+// mostForms is how often one request is made, each time without pictures that were refused.
+const mostForms = 8
+
+// Stream makes one request and reads its reply. Where pictures are refused the request is made again
+// without them.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
-	body, err := m.body(r)
-	if err != nil {
-		return model.Reply{}, err
+	client, all := m.client.At(path(r.Model)), r.Messages
+	for n := 1; ; n++ {
+		r.Messages = m.pictures.Without(r.Model, all)
+		body, err := m.body(r)
+		if err != nil {
+			return model.Reply{}, err
+		}
+		a := newAnswer(client, tell)
+		err = client.Ask(ctx, body, a, r.Heard)
+		if err == nil || n == mostForms || !m.pictures.Refused(r.Model, all, err, n) {
+			return a.reply(), err
+		}
 	}
-	client := m.client.At(path(r.Model))
-	a := newAnswer(client, tell)
-	err = client.Ask(ctx, body, a, r.Heard)
-	return a.reply(), err
 }
 
 // path is where a model answers in a stream of events; without alt the stream is one JSON list.

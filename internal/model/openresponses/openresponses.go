@@ -23,7 +23,8 @@ type Model struct {
 	client   *endpoint.Client
 	provider string
 	// terse is whether the provider has refused to write summaries of its reasoning.
-	terse atomic.Bool
+	terse    atomic.Bool
+	pictures model.Pictures
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.
@@ -39,14 +40,18 @@ func New(o Options) *Model {
 // Close gives up idle connections.
 func (m *Model) Close() error { return m.client.Close() }
 
+// mostForms is how often one request is made, each time without something that was refused.
+const mostForms = 8
+
 // Stream makes one request and reads its reply. Where the provider refuses a part of the request
 // that can be done without, the reply is asked for again without it.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
-	w := without{summary: m.terse.Load()}
-	for {
+	w, all := without{summary: m.terse.Load()}, r.Messages
+	for n := 1; ; n++ {
+		r.Messages = m.pictures.Without(r.Model, all)
 		reply, err := m.ask(ctx, r, w, tell)
 		less := w.refused(err)
-		if less == w {
+		if err == nil || n == mostForms || less == w && !m.pictures.Refused(r.Model, all, err, n) {
 			return reply, err
 		}
 		if less.summary {
