@@ -22,9 +22,15 @@ type Policy struct {
 	// Busy is how often it is made at most when the provider is overloaded or limits requests and does
 	// not say for how long. What it does say is waited for without counting.
 	Busy int
-	// MaxWait bounds what one request waits in all, from its first fault on: between the tries, and in
-	// tries that came to nothing. 0 is no bound.
+	// MaxWait bounds what one request waits in all, from its first fault on: between the tries, for other
+	// requests, and in tries that came to nothing. 0 is no bound.
 	MaxWait time.Duration
+	// Strict makes MaxWait bound also how long nothing comes, in the first try, too: a try ends when
+	// it is used up. One after a wait gets a short while all the same.
+	Strict bool
+	// Quiet is told by another goroutine when nothing has come for 30 seconds, and every 30 seconds, and
+	// nil when something comes; nil is nobody.
+	Quiet func(*Silence)
 	// Bound is what people call MaxWait, for the sentence that says it is used up; "" leaves it out.
 	Bound string
 	// Gate is shared by all that ask the same model; nil is none.
@@ -32,6 +38,14 @@ type Policy struct {
 	// Haste divides every wait, and nothing that is said of it, and takes the chance out of the waits,
 	// so that tests neither wait nor differ; 0 is 1.
 	Haste int
+}
+
+// Silence is a request to which nothing has come for a while, whether keep-alives come or not.
+type Silence struct {
+	Text  string // one line for a person
+	Since time.Time
+	For   time.Duration
+	Try   int
 }
 
 // Default is the policy for a provider: a broken connection gets 5 tries, in about 8 seconds, and one
@@ -95,17 +109,16 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 			tell(model.Delta{Reset: true})
 			a.told = false
 		}
-		a.begin()
 		var err error
-		reply, err = m.inner.Stream(ctx, r, func(d model.Delta) {
-			a.told, a.heard = true, time.Now()
-			tell(d)
-		})
+		reply, err = a.try(ctx, r, tell)
 		if err == nil || ctx.Err() != nil {
 			return reply, err
 		}
 		var e *model.Error
-		if m.policy.Broken+m.policy.Busy == 0 || !errors.As(err, &e) || !worthwhile(e) {
+		switch {
+		case a.exhausted(err):
+			return reply, a.giveUp(a.ears.fault(a.left), a.longest())
+		case m.policy.Broken+m.policy.Busy == 0 || !errors.As(err, &e) || !worthwhile(e):
 			return reply, err
 		}
 		wait, err := a.failed(e)
@@ -134,17 +147,53 @@ type attempts struct {
 	tries  int
 	stated int           // tries after which the provider said how long to wait
 	waited time.Duration // since the first fault, as it is said
-	heard  time.Time     // when the try began, or something last came
+	left   time.Duration // how long nothing may come in this try; 0 is no bound
+	ears   *ears         // of this try
 	told   bool          // something came that the next try makes void
 }
 
-func (a *attempts) begin() { a.tries++; a.heard = time.Now() }
+// try makes the request once.
+func (a *attempts) try(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
+	a.tries++
+	a.left = a.patience()
+	a.ears = &ears{quiet: a.policy.Quiet, try: a.tries, divide: a.divisor(), heard: time.Now()}
+	ctx, stop := a.ears.listen(ctx, a.left)
+	defer stop()
+	outer := r.Heard
+	r.Heard = func(host string, p model.Progress) {
+		a.ears.hear(host, p)
+		if outer != nil {
+			outer(host, p)
+		}
+	}
+	return a.inner.Stream(ctx, r, func(d model.Delta) {
+		a.told = true
+		a.ears.hear("", model.Grew)
+		tell(d)
+	})
+}
+
+// patience is for how long nothing may come in the next try. To end one at once because the waits before
+// it took long would make those useless.
+func (a *attempts) patience() time.Duration {
+	if !a.policy.Strict || a.policy.MaxWait <= 0 {
+		return 0
+	}
+	return max(a.policy.MaxWait-a.waited, min(a.policy.MaxWait, sayAgain))
+}
+
+// exhausted says whether a try ended because nothing had come for as long as it may, whoever noticed.
+func (a *attempts) exhausted(err error) bool {
+	var e *model.Error
+	network := errors.Is(err, context.Canceled) || errors.As(err, &e) && e.Kind == model.KindNetwork && !e.Final
+	return a.left > 0 && network && a.ears.silent() >= a.left
+}
 
 // failed is told of a try's fault and says how long to wait before the next one, or gives the error
 // to end with.
 func (a *attempts) failed(e *model.Error) (time.Duration, error) {
-	if a.tries > 1 {
-		a.waited += time.Since(a.heard) * a.divisor()
+	if a.tries > 1 || a.policy.Strict {
+		a.waited += a.ears.silent()
 	}
 	if e.After <= 0 && a.tries-a.stated >= a.most(e) {
 		return 0, a.giveUp(e)
@@ -152,9 +201,9 @@ func (a *attempts) failed(e *model.Error) (time.Duration, error) {
 	wait := a.pause(e)
 	if most := a.policy.MaxWait; most > 0 && a.waited+wait > most {
 		if e.After > 0 {
-			return 0, a.giveUp(e, fmt.Sprintf("it says to wait %s", said(e.After)), fmt.Sprintf("%s is the longest that is waited%s", most, a.bound()))
+			return 0, a.giveUp(e, fmt.Sprintf("it says to wait %s", said(e.After)), a.longest())
 		}
-		return 0, a.giveUp(e, fmt.Sprintf("%s is the longest that is waited%s", most, a.bound()))
+		return 0, a.giveUp(e, a.longest())
 	}
 	return wait, nil
 }
@@ -167,11 +216,13 @@ func (a *attempts) most(e *model.Error) int {
 	return a.policy.Busy
 }
 
-func (a *attempts) bound() string {
-	if a.policy.Bound == "" {
-		return ""
+// longest says what bounds the waits.
+func (a *attempts) longest() string {
+	s := fmt.Sprintf("%s is the longest that is waited", a.policy.MaxWait)
+	if a.policy.Bound != "" {
+		s += ", see " + a.policy.Bound
 	}
-	return ", see " + a.policy.Bound
+	return s
 }
 
 // giveUp makes the error a request ends with.
@@ -232,22 +283,26 @@ func (a *attempts) wait(ctx context.Context, e *model.Error, d time.Duration) er
 	return a.sleep(ctx, Wait{Why: e, Try: a.tries + 1, Tries: tries}, d)
 }
 
-// gate waits as long as another request of the same model was told to.
+// gate waits as long as another request of the same model was told to: once, since there may always be
+// one that is told to, and this one is to be heard, too.
 func (a *attempts) gate(ctx context.Context) error {
 	g := a.policy.Gate
 	if g == nil {
 		return nil
 	}
-	for {
-		why, until := g.left()
-		d := time.Until(until)
-		if why == nil || d <= 0 {
-			return nil
-		}
-		if err := a.sleep(ctx, Wait{Why: why, Try: a.tries + 1}, d*a.divisor()+a.chance(time.Second)); err != nil {
-			return err
-		}
+	why, until := g.left()
+	d := time.Until(until) * a.divisor()
+	if why == nil || d <= 0 {
+		return nil
 	}
+	d += a.chance(time.Second)
+	if most := a.policy.MaxWait; most > 0 && a.waited+d > most {
+		e := *why
+		e.After = d
+		return a.giveUp(&e, fmt.Sprintf("another request waits %s for that", said(d)), a.longest())
+	}
+	a.waited += d
+	return a.sleep(ctx, Wait{Why: why, Try: a.tries + 1}, d)
 }
 
 // sleep waits for d and shows it. It returns at once when ctx ends, with its error.

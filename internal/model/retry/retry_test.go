@@ -41,6 +41,7 @@ func (s *scripted) Stream(ctx context.Context, r model.Request, tell func(model.
 		st, s.steps = s.steps[0], s.steps[1:]
 	}
 	s.at = append(s.at, time.Since(s.start))
+	r.Heard = nil // of each try its own
 	s.sent = append(s.sent, r)
 	s.mu.Unlock()
 	if st.text != "" {
