@@ -114,7 +114,14 @@ func (r Reply) chatEvents(q object) [][]byte {
 	for _, s := range pieces(r.Refusal, 6) {
 		delta(object{"refusal": s})
 	}
+	var whole list
 	for i, c := range r.Calls {
+		whole = append(whole, r.fragment(i, c, c.Args, true))
+	}
+	for i, c := range r.Calls {
+		if r.Style == Doubled {
+			break
+		}
 		args := pieces(c.Args, 7)
 		if r.Style == Whole || r.Style == Object {
 			args = []string{c.Args}
@@ -125,7 +132,23 @@ func (r Reply) chatEvents(q object) [][]byte {
 			delta(object{"tool_calls": list{r.fragment(i, c, a, n == 0)}})
 		}
 	}
-	chunk(list{object{"index": 0, "delta": object{}, "logprobs": nil, "finish_reason": r.chatFinish()}}, nil)
+	last := object{"index": 0, "delta": object{}, "logprobs": nil, "finish_reason": r.chatFinish()}
+	switch {
+	case whole == nil:
+	case r.Style == Doubled:
+		delta(object{"tool_calls": whole})
+		delta(object{"tool_calls": whole})
+	case r.Style == Summed:
+		last["delta"] = object{"tool_calls": whole}
+	case r.Style == Moved:
+		for i, f := range whole {
+			f.(object)["index"] = len(whole) + i
+			delta(object{"tool_calls": list{f}})
+		}
+	case r.Style == Closed:
+		last["message"] = r.chatWhole(q).(object)["choices"].(list)[0].(object)["message"]
+	}
+	chunk(list{last}, nil)
 	if usage {
 		chunk(list{}, r.chatUsage())
 	}

@@ -71,6 +71,11 @@ const (
 	Named    Style = "named"     // every fragment repeats id and name
 	Object   Style = "object"    // the arguments are an object and not a string
 
+	Doubled Style = "doubled" // all calls whole in one event, which is sent twice
+	Summed  Style = "summed"  // chat completions: the last event has all calls once more, whole
+	Moved   Style = "moved"   // chat completions: every call comes once more, whole, under another index
+	Closed  Style = "closed"  // chat completions: the last event has the whole message beside its delta
+
 	Fleeting Style = "fleeting" // responses: an item has another id in every event
 	Sparse   Style = "sparse"   // responses: nothing but the last event has the items
 	Marked   Style = "marked"   // responses: [DONE] is the last line, as openresponses.org asks

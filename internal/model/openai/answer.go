@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -16,6 +15,26 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+}
+
+// wholeCalls says whether there are calls in a chunk, each with its id and name and with arguments. Pieces
+// of calls can well be the same one after another, as can those without an id.
+func (c *chunk) wholeCalls() bool {
+	some := false
+	for _, ch := range c.Choices {
+		for _, d := range []*delta{ch.Delta, ch.Message} {
+			if d == nil {
+				continue
+			}
+			for _, f := range d.ToolCalls {
+				if f.ID == "" || f.Function.Name == "" || !f.whole() {
+					return false
+				}
+				some = true
+			}
+		}
+	}
+	return some
 }
 
 type choice struct {
@@ -35,19 +54,6 @@ type delta struct {
 	ToolCalls        []fragment        `json:"tool_calls"`
 }
 
-// fragment is a piece of a tool call.
-type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
-	// Extra is what Google's models want back with their calls, in the form in which they are
-	// reached through this dialect: https://ai.google.dev/gemini-api/docs/thought-signatures
-	Extra json.RawMessage `json:"extra_content"`
-}
-
 // prose is a text that is normally a string; some servers send null or a list of parts, in which
 // reasoning can be as well.
 type prose struct {
@@ -60,33 +66,51 @@ func (c *prose) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, &c.text)
 	}
 	var parts []struct {
-		Text     string `json:"text"`
-		Thinking *prose `json:"thinking"`
+		Text     string   `json:"text"`
+		Thinking thinking `json:"thinking"`
 	}
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
+	var text, thought strings.Builder
 	for _, p := range parts {
-		c.text += p.Text
-		if p.Thinking != nil {
-			if c.thought == nil {
-				c.thought = new(string)
-			}
-			*c.thought += p.Thinking.text
+		text.WriteString(p.Text)
+		if p.Thinking.some {
+			thought.WriteString(p.Thinking.text)
+			c.thought = new(string)
 		}
+	}
+	c.text = text.String()
+	if c.thought != nil {
+		*c.thought = thought.String()
 	}
 	return nil
 }
 
-// arguments are JSON in a string; some servers send the JSON itself.
-type arguments string
+// thinking is reasoning within a part: a string or a list of parts. It is not read as prose is,
+// because what nests without end is gone through again at every level.
+type thinking struct {
+	text string
+	some bool
+}
 
-func (a *arguments) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		*a = arguments(bytes.ToValidUTF8(b, []byte("\ufffd")))
+func (t *thinking) UnmarshalJSON(b []byte) error {
+	if t.some = string(b) != "null"; !t.some {
 		return nil
 	}
-	return json.Unmarshal(b, (*string)(a))
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &t.text)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	err := json.Unmarshal(b, &parts)
+	var text strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.Text)
+	}
+	t.text = text.String()
+	return err
 }
 
 // answer puts a reply together.
@@ -97,18 +121,12 @@ type answer struct {
 	text    strings.Builder
 	refusal strings.Builder
 	think   thoughts
-	calls   []*open
-	finish  string
-	usage   msg.Usage
-}
-
-// open is a tool call that is still coming.
-type open struct {
-	index *int
-	id    string
-	name  string
-	args  strings.Builder
-	extra json.RawMessage
+	calls   calls
+	events  map[endpoint.Mark]bool // those that brought whole calls
+	// streamed is whether something came in pieces, and not as a message.
+	streamed bool
+	finish   string
+	usage    msg.Usage
 }
 
 // Ended is whether a finish reason has come.
@@ -139,7 +157,19 @@ func (a *answer) read(data []byte, c chunk) error {
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return a.client.Told(data)
 	}
+	kept, mark := a.Kept(), endpoint.Mark{}
+	if c.wholeCalls() {
+		if mark = endpoint.MarkOf(string(data)); a.events[mark] {
+			return nil // sent twice, words and all
+		}
+	}
 	a.add(c)
+	if mark != (endpoint.Mark{}) && a.Kept() > kept {
+		if a.events == nil {
+			a.events = map[endpoint.Mark]bool{}
+		}
+		a.events[mark] = true
+	}
 	switch a.finish {
 	case "error", "insufficient_system_resource", "network_error", "aborted":
 		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), a.finish)
@@ -155,10 +185,13 @@ func (a *answer) add(c chunk) {
 		if ch.Index != 0 {
 			continue // only one was asked for
 		}
-		for _, d := range []*delta{ch.Delta, ch.Message} {
-			if d != nil {
-				a.delta(d)
-			}
+		if ch.Delta != nil {
+			kept := a.Kept()
+			a.delta(ch.Delta, false)
+			a.streamed = a.streamed || a.Kept() > kept
+		}
+		if ch.Message != nil {
+			a.delta(ch.Message, a.streamed)
 		}
 		if ch.Usage != nil && c.Usage == nil {
 			a.usage = ch.Usage.counted()
@@ -169,7 +202,8 @@ func (a *answer) add(c chunk) {
 	}
 }
 
-func (a *answer) delta(d *delta) {
+// delta adds what came. A message that closes a stream of pieces may have all of them again.
+func (a *answer) delta(d *delta, closing bool) {
 	thought, key := "", ""
 	switch {
 	case d.ReasoningContent != nil:
@@ -179,59 +213,46 @@ func (a *answer) delta(d *delta) {
 	case d.Content.thought != nil:
 		thought, key = *d.Content.thought, keyParts
 	}
+	said, refused, details := d.Content.text, d.Refusal, d.Details
+	if closing {
+		if a.think.key != "" || len(a.think.details) > 0 {
+			key = a.think.key
+		}
+		if key == "" {
+			thought = ""
+		}
+		thought, said, refused = beyond(&a.think.text, thought), beyond(&a.text, said), beyond(&a.refusal, refused)
+		if len(a.think.details) > 0 {
+			details = nil
+		}
+	}
 	if key != "" {
 		a.think.key = key
 	}
-	if !a.Keep(&a.think.text, thought) || !a.Keep(&a.text, d.Content.text) || !a.Keep(&a.refusal, d.Refusal) {
+	if !a.Keep(&a.think.text, thought) || !a.Keep(&a.text, said) || !a.Keep(&a.refusal, refused) {
 		return
 	}
-	detailed, ok := a.think.take(&a.Size, d.Details)
+	detailed, ok := a.think.take(&a.Size, details)
 	if !ok {
 		return
 	}
 	if key == "" {
 		thought = detailed // it is told of in one form or in both
 	}
-	if said := d.Content.text + d.Refusal; said != "" || thought != "" {
+	if said += refused; said != "" || thought != "" {
 		a.say(model.Delta{Text: said, Reasoning: thought})
 	}
 	for i := range d.ToolCalls {
-		if !a.call(&d.ToolCalls[i]) {
+		if !a.call(&d.ToolCalls[i], closing) {
 			return
 		}
 	}
 }
 
-// call adds a fragment to the call it belongs to; false says that there is no room for it.
-func (a *answer) call(f *fragment) bool {
-	c := a.find(f)
-	if c == nil {
-		if !a.Part() {
-			return false
-		}
-		c = &open{index: f.Index}
-		a.calls = append(a.calls, c)
-	}
-	if c.id == "" {
-		if !a.Room(len(f.ID)) {
-			return false
-		}
-		c.id = f.ID
-	}
-	if c.name == "" && f.Function.Name != "" {
-		if !a.Room(len(f.Function.Name)) {
-			return false
-		}
-		c.name = f.Function.Name
-		a.say(model.Delta{Call: c.name})
-	}
-	if len(f.Extra) > 0 && string(f.Extra) != "null" {
-		if !a.Room(len(f.Extra)) {
-			return false
-		}
-		c.extra = bytes.Clone(bytes.ToValidUTF8(f.Extra, []byte("\ufffd")))
-	}
-	return a.Keep(&c.args, string(f.Function.Arguments))
+// beyond is what a whole text has that has not come in pieces. Another text than theirs is all new.
+func beyond(had *strings.Builder, whole string) string {
+	more, _ := strings.CutPrefix(whole, had.String())
+	return more
 }
 
 func (a *answer) say(d model.Delta) {
@@ -240,64 +261,24 @@ func (a *answer) say(d model.Delta) {
 	}
 }
 
-// find tells which call a fragment continues; nil says that it begins a new one. The index decides
-// where there is one, but imitations leave it out, or send 0 for every call, so a name after
-// arguments that are already whole begins a new call, and so does a name with another id.
-func (a *answer) find(f *fragment) *open {
-	var last *open
-	name := f.Function.Name
-	for _, c := range a.calls {
-		if f.Index == nil && name == "" && f.ID != "" && f.ID == c.id {
-			return c
-		}
-		if f.Index == nil || c.index == nil || *c.index == *f.Index {
-			last = c
-		}
-	}
-	switch {
-	case last == nil, name == "", last.name == "":
-		return last
-	case f.ID != "" && last.id != "" && f.ID != last.id:
-		return nil
-	case name != last.name, f.Function.Arguments != "" && complete(last.args.String()):
-		return nil
-	}
-	return last
-}
-
-// complete says whether arguments are whole. Most that are not show it by their end: they are asked
-// at every piece, and reading them each time would take minutes for a file of a megabyte.
-func complete(args string) bool {
-	if strings.HasPrefix(args, "{") && !strings.HasSuffix(strings.TrimRight(args, " \t\r\n"), "}") {
-		return false
-	}
-	return json.Valid([]byte(args))
-}
-
 func (a *answer) reply() model.Reply {
 	var r model.Reply
 	r.Usage = a.usage
 	// Reasoning of which nothing came counts where there are calls: the server misses the key.
-	if kept := a.think.kept(); kept != nil && (len(a.calls) > 0 || a.think.text.Len() > 0 || len(a.think.details) > 0) {
+	if kept := a.think.kept(); kept != nil && (len(a.calls.all) > 0 || a.think.text.Len() > 0 || len(a.think.details) > 0) {
 		r.Blocks = append(r.Blocks, msg.Reasoning{Text: a.think.words(), Raw: kept})
 	}
 	if s := a.text.String() + a.refusal.String(); s != "" {
 		r.Blocks = append(r.Blocks, msg.Text{Text: s})
 	}
-	for _, c := range a.calls {
-		call := msg.Call{Given: c.id, Name: c.name, Args: c.args.String()}
-		if c.extra != nil {
-			call.Raw = encode(beside{c.extra})
-		}
-		r.Blocks = append(r.Blocks, call)
-	}
+	r.Blocks = append(r.Blocks, a.calls.blocks()...)
 	switch {
 	case a.finish == "":
 	case slices.Contains([]string{"length", "model_length", "max_tokens", "model_context_window_exceeded"}, a.finish):
 		r.Stop = model.StopLength
 	case a.finish == "content_filter", a.finish == "sensitive", a.refusal.Len() > 0:
 		r.Stop = model.StopRefusal
-	case len(a.calls) > 0:
+	case len(a.calls.all) > 0:
 		r.Stop = model.StopCalls
 	default:
 		r.Stop = model.StopEnd

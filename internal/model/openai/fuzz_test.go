@@ -38,6 +38,7 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 	f.Add("data: " + delta(`{"content":"\ud83d","reasoning":"\udfff"}`) + "\n\ndata: " + delta(`{"content":"\ude00"}`) + "\n\ndata: " + stop + "\n\n")
 	f.Add("data: " + delta(`{"reasoning_details":[{"type":"reasoning.text","text":"a","index":0}]}`) + "\n\ndata: " + delta(`{"reasoning_details":[{"type":"reasoning.text","text":"\ud83d","index":0,"signature":"x"},{"data":"ÿ"},3]}`) + "\n\ndata: " + stop + "\n\n")
 	f.Add("data: " + delta(`{"content":[{"type":"thinking","thinking":[{"text":"a"},{"thinking":"b"}]},{"type":"thinking","thinking":"c"}]}`) + "\n\ndata: " + call(`"id":"1","extra_content":{"google":{"thought_signature":"s"}},"function":{"name":"f","arguments":"{}"}`) + "\n\ndata: " + calls + "\n\n")
+	f.Add("data: " + call(`"index":0,"id":"1","function":{"name":"f","arguments":"\"{}\""}`) + "\n\ndata: " + call(`"index":1,"id":"1","function":{"name":"f","arguments":[]}`) + "\n\ndata: " + `{"choices":[{"message":{"content":"a","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},"delta":{"content":"a"},"finish_reason":"stop"}]}` + "\n\n")
 	f.Add(`{"error":{"code":429,"message":[1]}}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		m := openai.New(openai.Options{URL: "http://h", Transport: roundTrip(func(*http.Request) (*http.Response, error) {

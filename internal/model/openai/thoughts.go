@@ -50,33 +50,41 @@ func grows() []string { return []string{"text", "summary"} }
 // take adds the blocks of one event and returns the text in them, for people. false says that there
 // is no room.
 func (t *thoughts) take(size *endpoint.Size, blocks []json.RawMessage) (said string, ok bool) {
+	var all strings.Builder
 	for _, raw := range blocks {
 		d := &detail{raw: bytes.Clone(bytes.ToValidUTF8(raw, []byte("\ufffd")))}
 		if json.Unmarshal(d.raw, &d.fields) != nil || d.fields == nil {
 			continue
 		}
 		if !size.Room(len(raw)) {
-			return said, false
+			return all.String(), false
 		}
 		for _, k := range grows() {
-			said += d.string(k)
+			all.WriteString(d.string(k))
 		}
 		if n := len(t.details); n > 0 && t.details[n-1].continues(d) {
 			t.details[n-1].add(d)
 			continue
 		}
 		if !size.Part() {
-			return said, false
+			return all.String(), false
 		}
 		t.details = append(t.details, d)
 	}
-	return said, true
+	return all.String(), true
 }
 
 func (d *detail) string(key string) string {
 	var s string
 	_ = json.Unmarshal(d.fields[key], &s) // null, and what is no string, is nothing
 	return s
+}
+
+// lacks says whether there is nothing under a key, without reading what is there: it may be long,
+// and every further piece is asked.
+func (d *detail) lacks(key string) bool {
+	v := d.fields[key]
+	return len(v) == 0 || string(v) == "null" || string(v) == `""`
 }
 
 func (d *detail) same(e *detail, key string) bool {
@@ -89,7 +97,7 @@ func (d *detail) continues(e *detail) bool {
 	if kind != "reasoning.text" && kind != "reasoning.summary" {
 		return false
 	}
-	return d.same(e, "type") && d.same(e, "index") && (d.same(e, "id") || d.string("id") == "" || e.string("id") == "")
+	return d.same(e, "type") && d.same(e, "index") && (d.same(e, "id") || d.lacks("id") || e.lacks("id"))
 }
 
 func (d *detail) add(e *detail) {
