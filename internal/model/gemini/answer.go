@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -67,6 +68,8 @@ type answer struct {
 	tell   func(model.Delta)
 	blocks []*block
 	usage  counts
+	calls  endpoint.Calls
+	events map[endpoint.Mark]bool // those that brought calls
 
 	finish  string
 	why     string // what the provider says about the finish
@@ -136,6 +139,12 @@ func (a *answer) read(data []byte, c chunk) error {
 	if f := c.Feedback; f != nil && f.Reason != "" {
 		a.finish, a.why, a.refused = f.Reason, f.Message, true
 	}
+	// Calls may have no id, and a model may well ask twice for the same thing: within an event such
+	// calls are two, and only an event that is the same to the letter has none that are new.
+	mark, known := endpoint.MarkOf(string(data)), len(a.blocks)
+	if a.events[mark] {
+		return nil
+	}
 	for _, x := range c.Candidates {
 		if x.Index != 0 {
 			continue // only one was asked for
@@ -148,6 +157,12 @@ func (a *answer) read(data []byte, c chunk) error {
 		if x.Finish != "" {
 			a.finish, a.why = x.Finish, x.Message
 		}
+	}
+	if slices.ContainsFunc(a.blocks[known:], func(b *block) bool { return b.kind == "call" }) {
+		if a.events == nil {
+			a.events = map[endpoint.Mark]bool{}
+		}
+		a.events[mark] = true
 	}
 	return a.broken()
 }
@@ -200,7 +215,7 @@ func (a *answer) add(raw []byte) bool {
 	}
 	kind := "text"
 	switch {
-	case p.Call != nil && last != nil && last.id != "" && last.id == p.Call.ID && last.name == p.Call.Name && last.args == args(p.Call.Args):
+	case p.Call != nil && a.again(p.Call.ID, p.Signature, p.Call.Name, p.Call.Args):
 		return true // sent twice: it must not make a second call
 	case p.Call != nil:
 		kind = "call"
@@ -235,6 +250,17 @@ func (a *answer) add(raw []byte) bool {
 		a.tell(model.Delta{Text: p.Text})
 	}
 	return true
+}
+
+// again says whether a call came before. A signature tells as well as an id: it is one call's alone.
+func (a *answer) again(id, signature, name string, raw json.RawMessage) bool {
+	switch {
+	case id != "":
+		id = "id " + id
+	case signature != "":
+		id = "signature " + signature
+	}
+	return a.calls.Again(id, name, args(raw))
 }
 
 // args are the arguments as they came; a function without any is called without them.

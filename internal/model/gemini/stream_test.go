@@ -27,7 +27,8 @@ func kindOf(err error) model.Kind {
 // answered gives a model an answer of a status and returns what it made of it.
 func answered(t *testing.T, status int, kind, body string) (model.Reply, error) {
 	t.Helper()
-	s := modeltest.New(t, modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: status, Header: http.Header{"Content-Type": {kind}}, Body: body}})
+	reply := modeltest.Reply{Fault: modeltest.Fault{Kind: modeltest.FaultStatus, Status: status, Header: http.Header{"Content-Type": {kind}}, Body: body}}
+	s := modeltest.New(t, reply, reply)
 	m := New(Options{URL: s.URL, Key: modeltest.Key})
 	t.Cleanup(func() { _ = m.Close() })
 	return m.Stream(context.Background(), model.Request{Model: "gemini-3-flash-preview", Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
@@ -88,6 +89,59 @@ func TestPartsAreReadInEveryFormTheyCome(t *testing.T) {
 	}
 }
 
+func TestACallThatIsSentAgainIsOneCall(t *testing.T) {
+	f := func(id string) msg.Call { return msg.Call{Given: id, Name: "f", Args: `{}`} }
+	signed := func(id string) msg.Call {
+		return msg.Call{Given: id, Name: "f", Args: `{}`, Raw: raw(`{"thoughtSignature":"S"}`)}
+	}
+	const (
+		one, two, bare = `{"functionCall":{"id":"1","name":"f","args":{}}}`, `{"functionCall":{"id":"2","name":"f","args":{}}}`, `{"functionCall":{"name":"f","args":{}}}`
+		sealed         = `{"functionCall":{"name":"f","args":{}},"thoughtSignature":"S"}`
+	)
+	both, text := parts(one+","+two), parts(`{"text":"a"}`)
+	for name, c := range map[string]struct {
+		events []string
+		want   msg.Blocks
+	}{
+		"the event":                  {[]string{parts(one), parts(one)}, msg.Blocks{f("1")}},
+		"the event, words and all":   {[]string{parts(`{"text":"a"},` + one), parts(`{"text":"a"},` + one)}, msg.Blocks{msg.Text{Text: "a"}, f("1")}},
+		"an event with two":          {[]string{both, both}, msg.Blocks{f("1"), f("2")}},
+		"two, and then each":         {[]string{both, parts(one), parts(two), parts(two + "," + one)}, msg.Blocks{f("1"), f("2")}},
+		"after words":                {[]string{parts(one), text, parts(one)}, msg.Blocks{f("1"), msg.Text{Text: "a"}}},
+		"with the end":               {[]string{parts(one), strings.Replace(finish("STOP"), `{"text":""}`, one, 1)}, msg.Blocks{f("1")}},
+		"no ids, the event":          {[]string{parts(bare), parts(bare)}, msg.Blocks{f("")}},
+		"no ids, an event with two":  {[]string{parts(bare + "," + bare), parts(bare + "," + bare)}, msg.Blocks{f(""), f("")}},
+		"no ids, two in one":         {[]string{parts(bare + "," + bare)}, msg.Blocks{f(""), f("")}},
+		"no ids, events that differ": {[]string{parts(bare), strings.Replace(parts(bare), `"index"`, `"avgLogprobs":-1,"index"`, 1)}, msg.Blocks{f(""), f("")}},
+		"no ids, but signed":         {[]string{parts(sealed), parts(sealed + "," + bare)}, msg.Blocks{signed(""), f("")}},
+		"other ids":                  {[]string{parts(one), parts(two)}, msg.Blocks{f("1"), f("2")}},
+		"one id, other arguments":    {[]string{parts(one), parts(`{"functionCall":{"id":"1","name":"f","args":{"a":1}}}`)}, msg.Blocks{f("1"), msg.Call{Given: "1", Name: "f", Args: `{"a":1}`}}},
+		"words that only look alike": {[]string{text, text, parts(one)}, msg.Blocks{msg.Text{Text: "aa"}, f("1")}},
+	} {
+		got, err := stream(t, append(c.events, finish("STOP"))...)
+		if d := cmp.Diff(model.Reply{Usage: used, Stop: model.StopCalls, Blocks: c.want}, got); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
+func TestARepeatedEventOfCallsGivesTheSameCalls(t *testing.T) {
+	two := []modeltest.Call{{ID: "a1", Name: "f", Args: `{"a":1}`}, {ID: "a2", Name: "f", Args: `{"a":1}`}}
+	for name, ids := range map[string][2]string{"gemini-3-flash-preview": {"a1", "a2"}, "gemini-2.5-flash": {}} {
+		s := modeltest.New(t, modeltest.Reply{Text: "I look.", Calls: two, Style: modeltest.Doubled, Bytes: 3})
+		m := New(Options{URL: s.URL, Key: modeltest.Key})
+		t.Cleanup(func() { _ = m.Close() })
+		got, err := m.Stream(context.Background(), model.Request{Model: name, Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
+		calls := got.Blocks.Calls()
+		if err != nil || len(calls) != 2 || got.Blocks.Text() != "I look." {
+			t.Fatalf("%s: %v %+v", name, err, got)
+		}
+		if calls[0].Given != ids[0] || calls[1].Given != ids[1] {
+			t.Errorf("%s: %+v", name, calls)
+		}
+	}
+}
+
 func TestUsageIsTheLastOneThatWasTold(t *testing.T) {
 	got, err := stream(t,
 		`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":10,"thoughtsTokenCount":3,"toolUsePromptTokenCount":2}}`,
@@ -108,8 +162,8 @@ func TestAReplyThatWentWrongIsAnErrorAndNoneOfItsCallsARunnableOne(t *testing.T)
 		"garbage":   {[]string{call, `{"candidates":`}, model.KindProtocol, "generateContent"},
 		"error":     {[]string{call, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Resource has been exhausted (e.g. check quota)."}}`}, model.KindLimit, "check quota"},
 		"overload":  {[]string{call, `{"error":{"code":503,"status":"UNAVAILABLE","message":"The model is overloaded."}}`}, model.KindServer, "overloaded"},
-		"malformed": {[]string{call, finish("MALFORMED_FUNCTION_CALL")}, model.KindServer, "(MALFORMED_FUNCTION_CALL); try again"},
-		"unknown":   {[]string{call, strings.Replace(finish("UNEXPECTED_TOOL_CALL"), `"index"`, `"finishMessage":"no such tool.","index"`, 1)}, model.KindServer, "(UNEXPECTED_TOOL_CALL: no such tool); try again"},
+		"malformed": {[]string{call, finish("MALFORMED_FUNCTION_CALL")}, model.KindServer, "broke off its reply twice (MALFORMED_FUNCTION_CALL)"},
+		"unknown":   {[]string{call, strings.Replace(finish("UNEXPECTED_TOOL_CALL"), `"index"`, `"finishMessage":"no such tool.","index"`, 1)}, model.KindServer, "(UNEXPECTED_TOOL_CALL: no such tool); ask for less at once, or use another model"},
 		"too many":  {[]string{call, finish("TOO_MANY_TOOL_CALLS")}, model.KindServer, "TOO_MANY_TOOL_CALLS"},
 		"other":     {[]string{call, finish("OTHER")}, model.KindServer, "(OTHER)"},
 		"signature": {[]string{call, finish("MISSING_THOUGHT_SIGNATURE")}, model.KindRequest, "start a new conversation"},

@@ -164,7 +164,7 @@ func (r Reply) geminiEvents(q object) [][]byte {
 			if i == signed {
 				p["thoughtSignature"] = r.Signature
 			}
-			if r.Style == Whole {
+			if r.Style == Whole || r.Style == Doubled {
 				calls = append(calls, p)
 			} else {
 				send(p)
@@ -187,6 +187,9 @@ func (r Reply) geminiEvents(q object) [][]byte {
 		}
 	}
 	if calls != nil {
+		send(calls...)
+	}
+	if calls != nil && r.Style == Doubled {
 		send(calls...)
 	}
 	end := r.geminiChunk(q, r.geminiUsage(true), last...)
