@@ -34,9 +34,9 @@ type Request struct {
 	Temperature, TopP *float64 // nil leaves it to the provider
 
 	// More, where there is one, is asked before each further request that is made for the same reply,
-	// as when the provider pauses it: with the reply so far, which the whole one will begin with, and
-	// how many bytes more than this request the further one holds. It gives the further one's MaxOutput,
-	// or the error to end with.
+	// as when the provider pauses it: with the reply so far, whose blocks and usage are in the whole one,
+	// and how many bytes more than this request the further one holds. It gives the further one's
+	// MaxOutput, or the error to end with.
 	More func(soFar Reply, bytes int) (maxOutput int, err error)
 
 	// Heard, where there is one, is told how the reply comes from a host: by the goroutine that reads it.

@@ -5,11 +5,13 @@ package gemini
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
 	"jig/internal/model"
 	"jig/internal/model/endpoint"
+	"jig/internal/msg"
 )
 
 // Options say where the provider is and how to talk to it.
@@ -40,9 +42,12 @@ func (m *Model) Close() error { return m.client.Close() }
 const mostForms = 8
 
 // Stream makes one request and reads its reply. Where pictures are refused the request is made again
-// without them.
+// without them. A reply that went wrong is asked for once more, by leave of the request's More: such a
+// one is paid for in full, and a model that writes two will write ten.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	client, all := m.client.At(path(r.Model)), r.Messages
+	var before msg.Usage // of a reply that went wrong
+	wrong := false
 	for n := 1; ; n++ {
 		r.Messages = m.pictures.Without(r.Model, all)
 		body, err := m.body(r)
@@ -51,10 +56,37 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 		}
 		a := newAnswer(client, tell)
 		err = client.Ask(ctx, body, a, r.Heard)
-		if err == nil || n == mostForms || !m.pictures.Refused(r.Model, all, err, n) {
-			return a.reply(), err
+		reply := a.reply()
+		reply.Usage = reply.Usage.Add(before)
+		switch {
+		case err != nil && a.wrong() && wrong:
+			return reply, a.wrongTwice()
+		case err != nil && a.wrong():
+			wrong, before = true, reply.Usage
+			a.tell(model.Delta{Reset: true})
+			if r.More == nil {
+				break
+			}
+			if r.MaxOutput, err = r.More(model.Reply{Usage: before}, 0); err != nil {
+				return reply, err
+			}
+		case err == nil, n == mostForms, !m.pictures.Refused(r.Model, all, err, n):
+			return reply, err
 		}
 	}
+}
+
+// wrong says whether the reply ended because of what the model wrote.
+func (a *answer) wrong() bool {
+	var e *model.Error
+	return errors.As(a.broken(), &e) && e.Kind == model.KindServer
+}
+
+// wrongTwice is the error for a reply that went wrong two times.
+func (a *answer) wrongTwice() error {
+	e := a.client.Errorf(model.KindServer, "%s broke off its reply twice (%s); ask for less at once, or use another model", a.client.Host(), a.reason())
+	e.Final = true
+	return e
 }
 
 // path is where a model answers in a stream of events; without alt the stream is one JSON list.
