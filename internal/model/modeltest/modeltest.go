@@ -71,7 +71,7 @@ const (
 	Named    Style = "named"     // every fragment repeats id and name
 	Object   Style = "object"    // the arguments are an object and not a string
 
-	Doubled Style = "doubled" // all calls whole in one event, which is sent twice
+	Doubled Style = "doubled" // all calls whole in one event, which is sent twice; responses: every end of an item, without its id
 	Summed  Style = "summed"  // chat completions: the last event has all calls once more, whole
 	Moved   Style = "moved"   // chat completions: every call comes once more, whole, under another index
 	Closed  Style = "closed"  // chat completions: the last event has the whole message beside its delta

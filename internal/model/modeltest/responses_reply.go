@@ -77,7 +77,7 @@ func (r Reply) responsesItems(thoughts, own bool) list {
 			last["status"] = status
 		}
 	}
-	if own && r.Style == NoID {
+	if own && (r.Style == NoID || r.Style == Doubled) {
 		for _, item := range out {
 			delete(item.(object), "id")
 		}
@@ -124,7 +124,7 @@ func (s *script) event(name string, fields object) {
 	}
 	if _, ok := fields["item_id"]; ok {
 		switch s.reply.Style {
-		case NoID:
+		case NoID, Doubled:
 			delete(fields, "item_id")
 		case Fleeting:
 			fields["item_id"] = fmt.Sprintf("item_%d", len(s.out))
@@ -150,6 +150,11 @@ func (r Reply) responsesEvents(q object) [][]byte {
 		s.item(v.(object), i)
 		if r.Noise {
 			s.event("response.something_new", object{"output_index": i, "item_id": "x", "delta": object{"a": list{1}}})
+		}
+	}
+	for i, v := range items {
+		if r.Style == Doubled {
+			s.event("response.output_item.done", object{"output_index": i, "item": v})
 		}
 	}
 	status, incomplete := r.responsesState()

@@ -52,6 +52,7 @@ type answer struct {
 	client *endpoint.Client
 	tell   func(model.Delta)
 	items  []*item
+	done   map[endpoint.Mark]bool // what the items that are whole can be known by
 	status string
 	reason string // why the reply is incomplete
 	usage  msg.Usage
@@ -92,7 +93,7 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 			a.replace(&it.args, string(ev.Arguments))
 		}
 	case "response.function_call_arguments.delta":
-		if it := a.find(ev, "function_call"); it != nil {
+		if it := a.find(ev, "function_call"); it != nil && !it.done {
 			a.Keep(&it.args, string(ev.Delta))
 		}
 	case "response.output_text.delta", "response.refusal.delta":
@@ -206,6 +207,10 @@ func first(a, b string) string {
 func (a *answer) reply() model.Reply {
 	r := model.Reply{Usage: a.usage}
 	calls, refused := false, false
+	var once endpoint.Calls
+	for _, it := range a.items {
+		once.Full(it.callID, it.name, it.args.String())
+	}
 	for _, it := range a.items {
 		switch it.kind {
 		case "message":
@@ -218,6 +223,9 @@ func (a *answer) reply() model.Reply {
 		case "reasoning":
 			r.Blocks = append(r.Blocks, msg.Reasoning{Text: it.thought.String(), Raw: it.raw})
 		case "function_call":
+			if once.Again(it.callID, it.name, it.args.String()) {
+				continue // its pieces came twice
+			}
 			calls = true
 			r.Blocks = append(r.Blocks, msg.Call{Given: it.callID, Name: it.name, Args: it.args.String(), Raw: it.head(false)})
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"jig/internal/model"
+	"jig/internal/model/endpoint"
 )
 
 // words are a text that is normally a string. An object or a number stands for its JSON, as some
@@ -32,6 +33,7 @@ type item struct {
 	status  string
 	phase   string
 	done    bool
+	mark    endpoint.Mark   // of the whole item, once it is done
 	parts   []*text         // of a message
 	thought strings.Builder // of reasoning, for people
 	section int             // the part of the reasoning that came last
@@ -75,14 +77,20 @@ func read(raw []byte) shape {
 	return s
 }
 
-// begin opens an item; nil says that there is no room for it.
+// begin opens an item, or gives the one that was opened by the same event before; nil says that there
+// is no room for it.
 func (a *answer) begin(index *int, raw []byte) *item {
 	s := read(raw)
-	if n := len(a.items); n > 0 && s.ID != "" {
-		if it := a.items[n-1]; it.kind == s.Type && it.id == string(s.ID) && it.callID == string(s.CallID) {
-			return it // sent twice: it must not make a second call
+	for _, it := range a.items {
+		if s.ID != "" && it.kind == s.Type && it.id == string(s.ID) && it.callID == string(s.CallID) {
+			return it
 		}
 	}
+	return a.add(index, s)
+}
+
+// add opens an item that is new; nil says that there is no room for it.
+func (a *answer) add(index *int, s shape) *item {
 	if !a.Part() {
 		return nil
 	}
@@ -148,15 +156,20 @@ func (a *answer) open(index *int, id, kind string) *item {
 func (a *answer) finish(index *int, raw []byte) bool {
 	s := read(raw)
 	it := a.open(index, string(s.ID), s.Type)
-	if it != nil && it.done && it.id == string(s.ID) && s.ID != "" {
+	mark, id := endpoint.MarkOf(string(raw)), s.mark(raw)
+	if a.done[id] && id != (endpoint.Mark{}) || it != nil && it.done && it.repeats(s, index, mark) {
 		return true // sent twice
 	}
 	if it == nil || it.done {
-		if it = a.begin(index, raw); it == nil {
+		if it = a.add(index, s); it == nil {
 			return false
 		}
 	}
-	it.done = true
+	it.done, it.mark = true, mark
+	if a.done == nil {
+		a.done = map[endpoint.Mark]bool{}
+	}
+	a.done[id] = true
 	if !a.label(it, s) {
 		return false
 	}
@@ -185,6 +198,29 @@ func (a *answer) finish(index *int, raw []byte) bool {
 		a.replace(&it.args, string(s.Arguments))
 	}
 	return a.Excess() == ""
+}
+
+// mark is what an item that is whole can be known by when it comes again, nothing when it has no id.
+// Calls are known by the id that their results go under: that of the item can be another every time.
+func (s shape) mark(raw []byte) endpoint.Mark {
+	id := first(string(s.CallID), string(s.ID))
+	switch {
+	case id == "":
+		return endpoint.Mark{}
+	case s.Type == "function_call":
+		sum := endpoint.MarkArgs(string(s.Arguments))
+		return endpoint.MarkOf(id, string(s.Name), string(sum[:]))
+	}
+	return endpoint.MarkOf(string(raw))
+}
+
+// repeats says whether an item that is whole is the one that has its place and is so too. Of calls
+// without an id only those are that have a place: a model may well ask twice for the same thing.
+func (it *item) repeats(s shape, index *int, mark endpoint.Mark) bool {
+	if s.Type == "function_call" {
+		return s.CallID == "" && s.ID == "" && it.mark == mark && index != nil && it.index != nil
+	}
+	return it.mark == mark || s.ID != "" && it.id == string(s.ID)
 }
 
 // thought is what reasoning says openly: its own words, or else a summary of them.
@@ -245,10 +281,18 @@ func (a *answer) said(ev event) {
 			return
 		}
 	}
+	if it.over(ev) {
+		return
+	}
 	p := a.part(it, ev.PartIndex, ev.Type == "response.refusal.delta")
 	if p != nil && ev.Delta != "" && a.Keep(&p.text, string(ev.Delta)) {
 		a.tell(model.Delta{Text: string(ev.Delta)})
 	}
+}
+
+// over says whether a piece is of an item that is whole already: its events were sent twice.
+func (it *item) over(ev event) bool {
+	return it.done && ev.ItemID != "" && string(ev.ItemID) == it.id
 }
 
 // thought adds words of reasoning. Its sections become paragraphs.
@@ -258,6 +302,9 @@ func (a *answer) thought(ev event) {
 		if it = a.begin(ev.OutputIndex, []byte(`{"type":"reasoning"}`)); it == nil {
 			return
 		}
+	}
+	if it.over(ev) {
+		return
 	}
 	s := string(ev.Delta)
 	if at := max(ev.Summary, ev.PartIndex); at != it.section {

@@ -108,12 +108,56 @@ func TestWhatImitationsSendDifferentlyIsRead(t *testing.T) {
 	}
 }
 
+func TestAnItemThatIsSentAgainIsOneItem(t *testing.T) {
+	f := func(id, args string) msg.Call { return msg.Call{Given: id, Name: "f", Args: args} }
+	item := func(ids, args string) string {
+		return `{` + ids + `"type":"function_call","name":"f","arguments":"` + args + `"}`
+	}
+	at := func(i, event string) string {
+		return strings.Replace(event, `","item"`, `","output_index":`+i+`,"item"`, 1)
+	}
+	piece := func(i, d string) string {
+		return `{"type":"response.function_call_arguments.delta","output_index":` + i + `,"delta":"` + d + `"}`
+	}
+	one, two, nameless := item(`"call_id":"1",`, `{}`), item(`"call_id":"2",`, `{}`), item("", `{}`)
+	named := item(`"id":"fc_1","call_id":"1",`, `{}`)
+	pieces := []string{at("0", added(item(`"id":"fc_1","call_id":"1",`, ""))), piece("0", "{"), piece("0", "}"), at("0", done(named))}
+	text := `{"type":"message","content":[{"type":"output_text","text":"a"}]}`
+	for name, c := range map[string]struct {
+		events []string
+		want   msg.Blocks
+	}{
+		"no item ids":                {[]string{done(one), done(one)}, msg.Blocks{f("1", `{}`)}},
+		"no item ids, later":         {[]string{done(one), done(two), done(one), done(two)}, msg.Blocks{f("1", `{}`), f("2", `{}`)}},
+		"another index":              {[]string{at("0", done(one)), at("1", done(one))}, msg.Blocks{f("1", `{}`)}},
+		"spaced otherwise":           {[]string{done(one), done(item(`"call_id":"1",`, ` { }`))}, msg.Blocks{f("1", `{}`)}},
+		"another item id":            {[]string{done(named), done(item(`"id":"fc_2","call_id":"1",`, `{}`))}, msg.Blocks{f("1", `{}`)}},
+		"all events":                 {append(pieces, pieces...), msg.Blocks{f("1", `{}`)}},
+		"all events, no ids":         {[]string{at("0", added(item(`"call_id":"1",`, ""))), piece("0", "{}"), at("0", done(one)), at("0", added(item(`"call_id":"1",`, ""))), piece("0", "{}"), at("0", done(one))}, msg.Blocks{f("1", `{}`)}},
+		"all events, each twice":     {[]string{pieces[0], pieces[0], pieces[1], pieces[2], pieces[3], pieces[3]}, msg.Blocks{f("1", `{}`)}},
+		"announced at another index": {[]string{at("0", done(one)), at("1", added(item(`"call_id":"1",`, ""))), piece("1", "{}")}, msg.Blocks{f("1", `{}`)}},
+		"announced and never filled": {[]string{at("0", added(item(`"call_id":"1",`, ""))), at("1", done(item(`"call_id":"1",`, `{\"a\":1}`)))}, msg.Blocks{f("1", `{"a":1}`)}},
+		"a message":                  {[]string{at("0", done(text)), at("0", done(text))}, msg.Blocks{msg.Text{Text: "a"}}},
+		"a message, no index":        {[]string{done(text), done(text)}, msg.Blocks{msg.Text{Text: "a"}}},
+		"a place, and no ids":        {[]string{at("0", done(nameless)), at("0", done(nameless))}, msg.Blocks{f("", `{}`)}},
+		"places, and no ids":         {[]string{at("0", done(nameless)), at("1", done(nameless))}, msg.Blocks{f("", `{}`), f("", `{}`)}},
+		"neither places nor ids":     {[]string{done(nameless), done(nameless)}, msg.Blocks{f("", `{}`), f("", `{}`)}},
+		"one item id for all":        {[]string{done(item(`"id":"fc","call_id":"1",`, `{}`)), done(item(`"id":"fc","call_id":"2",`, `{}`))}, msg.Blocks{f("1", `{}`), f("2", `{}`)}},
+		"one id for all":             {[]string{done(item(`"id":"fc","call_id":"1",`, `{}`)), done(item(`"id":"fc","call_id":"1",`, `[]`))}, msg.Blocks{f("1", `{}`), f("1", `[]`)}},
+	} {
+		got, err := stream(t, append(c.events, end)...)
+		if d := cmp.Diff(c.want, bare(got).Blocks); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
 func TestEveryStyleOfStreamingGivesTheSameItems(t *testing.T) {
 	reply := modeltest.Reply{Reasoning: "hm 😀", Text: "I look.", Phase: "commentary", Usage: msg.Usage{Input: 9, Output: 5, CacheRead: 3, CacheWrite: 2},
 		Calls: []modeltest.Call{{ID: "a1", Name: "read_file", Args: `{"path":"sum 😀.go"}`}, {ID: "a2", Name: "read_file", Args: `{"path":"b"}`}}}
 	want := model.Reply{Usage: reply.Usage, Stop: model.StopCalls, Blocks: msg.Blocks{msg.Reasoning{Text: "hm 😀"}, msg.Text{Text: "I look."},
 		msg.Call{Given: "a1", Name: "read_file", Args: reply.Calls[0].Args}, msg.Call{Given: "a2", Name: "read_file", Args: reply.Calls[1].Args}}}
-	for _, style := range []modeltest.Style{"", modeltest.Whole, modeltest.NoIndex, modeltest.ZeroOnly, modeltest.From7, modeltest.NoID, modeltest.Object, modeltest.Fleeting, modeltest.Sparse, modeltest.Marked} {
+	for _, style := range []modeltest.Style{"", modeltest.Whole, modeltest.NoIndex, modeltest.ZeroOnly, modeltest.From7, modeltest.NoID, modeltest.Object, modeltest.Fleeting, modeltest.Sparse, modeltest.Marked, modeltest.Doubled} {
 		reply.Style, reply.Bytes = style, 3
 		s := modeltest.New(t, reply)
 		m := New(Options{URL: s.URL, Key: modeltest.Key})
