@@ -26,15 +26,15 @@ type event struct {
 		StopReason string `json:"stop_reason"`
 		Stop       *why   `json:"stop_details"`
 	} `json:"delta"`
-	Usage *counts `json:"usage"`
+	Usage endpoint.Aside[counts] `json:"usage"`
 }
 
 type message struct {
-	Type       string            `json:"type"`
-	Content    []json.RawMessage `json:"content"`
-	StopReason string            `json:"stop_reason"`
-	Stop       *why              `json:"stop_details"`
-	Usage      *counts           `json:"usage"`
+	Type       string                 `json:"type"`
+	Content    []json.RawMessage      `json:"content"`
+	StopReason string                 `json:"stop_reason"`
+	Stop       *why                   `json:"stop_details"`
+	Usage      endpoint.Aside[counts] `json:"usage"`
 }
 
 // why says more of a refusal.
@@ -45,32 +45,26 @@ type why struct {
 // counts are cumulative: a later event repeats or corrects an earlier one, and leaves out what it
 // does not know.
 type counts struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	Input      endpoint.Count `json:"input_tokens"`
+	Output     endpoint.Count `json:"output_tokens"`
+	CacheRead  endpoint.Count `json:"cache_read_input_tokens"`
+	CacheWrite endpoint.Count `json:"cache_creation_input_tokens"`
 }
 
 func (c *counts) merge(d *counts) {
 	if d == nil {
 		return
 	}
-	for _, p := range []struct{ to, from **int }{{&c.Input, &d.Input}, {&c.Output, &d.Output}, {&c.CacheRead, &d.CacheRead}, {&c.CacheWrite, &d.CacheWrite}} {
-		if *p.from != nil {
-			*p.to = *p.from
-		}
-	}
+	c.Input.Merge(d.Input)
+	c.Output.Merge(d.Output)
+	c.CacheRead.Merge(d.CacheRead)
+	c.CacheWrite.Merge(d.CacheWrite)
 }
 
 // usage adds the cached tokens to the input: the API counts them apart.
 func (c *counts) usage() msg.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return *p
-	}
-	return msg.Usage{Input: n(c.Input) + n(c.CacheRead) + n(c.CacheWrite), Output: n(c.Output), CacheRead: n(c.CacheRead), CacheWrite: n(c.CacheWrite)}
+	read, written := c.CacheRead.N, c.CacheWrite.N
+	return msg.Usage{Input: c.Input.N + read + written, Output: c.Output.N, CacheRead: read, CacheWrite: written}
 }
 
 // answer puts a reply together.
@@ -118,14 +112,14 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 		return true, nil
 	case "message_start":
 		if ev.Message != nil {
-			a.usage.merge(ev.Message.Usage)
+			a.usage.merge(ev.Message.Usage.Value)
 		}
 	case "content_block_start":
 		a.begin(ev.Index, ev.Block)
 	case "content_block_delta":
 		a.delta(ev)
 	case "message_delta":
-		a.usage.merge(ev.Usage)
+		a.usage.merge(ev.Usage.Value)
 		if ev.Delta.StopReason != "" {
 			a.stop = ev.Delta.StopReason
 		}
@@ -140,7 +134,7 @@ func (a *answer) Whole(body []byte) error {
 	if json.Unmarshal(body, &w) != nil || w.Type != "message" {
 		return endpoint.ErrNoReply
 	}
-	a.usage.merge(w.Usage)
+	a.usage.merge(w.Usage.Value)
 	for i, raw := range w.Content {
 		if !a.begin(i, raw) {
 			break

@@ -100,3 +100,16 @@ func TestAToolWithoutASchemaIsAccepted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOddCountsAreReadAndCostNoReply(t *testing.T) {
+	for given, want := range map[string]msg.Usage{
+		`{"input_tokens":10.0,"cache_read_input_tokens":"5","output_tokens":"7"}`: {Input: 15, Output: 7, CacheRead: 5},
+		`{"input_tokens":"many","output_tokens":-1}`:                              {Input: 15, Output: 1, CacheRead: 5},
+		`[]`: {Input: 15, Output: 1, CacheRead: 5},
+	} {
+		got, err := stream(t, start, begin("0", `{"type":"text","text":"a"}`), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`+given+`}`, end)
+		if err != nil || got.Usage != want {
+			t.Errorf("%s: %+v %v", given, got.Usage, err)
+		}
+	}
+}

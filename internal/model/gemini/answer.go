@@ -18,8 +18,8 @@ type chunk struct {
 		Reason  string `json:"blockReason"`
 		Message string `json:"blockReasonMessage"`
 	} `json:"promptFeedback"`
-	Usage *counts         `json:"usageMetadata"`
-	Error json.RawMessage `json:"error"`
+	Usage endpoint.Aside[counts] `json:"usageMetadata"`
+	Error json.RawMessage        `json:"error"`
 }
 
 type candidate struct {
@@ -33,32 +33,26 @@ type candidate struct {
 
 // counts are cumulative: a later chunk repeats or corrects an earlier one.
 type counts struct {
-	Prompt     *int `json:"promptTokenCount"` // the cached ones too
-	Cached     *int `json:"cachedContentTokenCount"`
-	Candidates *int `json:"candidatesTokenCount"` // without the thoughts
-	Thoughts   *int `json:"thoughtsTokenCount"`
-	ToolUse    *int `json:"toolUsePromptTokenCount"`
+	Prompt     endpoint.Count `json:"promptTokenCount"` // the cached ones too
+	Cached     endpoint.Count `json:"cachedContentTokenCount"`
+	Candidates endpoint.Count `json:"candidatesTokenCount"` // without the thoughts
+	Thoughts   endpoint.Count `json:"thoughtsTokenCount"`
+	ToolUse    endpoint.Count `json:"toolUsePromptTokenCount"`
 }
 
 func (c *counts) merge(d *counts) {
 	if d == nil {
 		return
 	}
-	for _, p := range []struct{ to, from **int }{{&c.Prompt, &d.Prompt}, {&c.Cached, &d.Cached}, {&c.Candidates, &d.Candidates}, {&c.Thoughts, &d.Thoughts}, {&c.ToolUse, &d.ToolUse}} {
-		if *p.from != nil {
-			*p.to = *p.from
-		}
-	}
+	c.Prompt.Merge(d.Prompt)
+	c.Cached.Merge(d.Cached)
+	c.Candidates.Merge(d.Candidates)
+	c.Thoughts.Merge(d.Thoughts)
+	c.ToolUse.Merge(d.ToolUse)
 }
 
 func (c *counts) usage() msg.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return *p
-	}
-	return msg.Usage{Input: n(c.Prompt) + n(c.ToolUse), Output: n(c.Candidates) + n(c.Thoughts), CacheRead: n(c.Cached)}
+	return msg.Usage{Input: c.Prompt.N + c.ToolUse.N, Output: c.Candidates.N + c.Thoughts.N, CacheRead: c.Cached.N}
 }
 
 // answer puts a reply together.
@@ -135,7 +129,7 @@ func (a *answer) read(data []byte, c chunk) error {
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return a.client.Told(data)
 	}
-	a.usage.merge(c.Usage)
+	a.usage.merge(c.Usage.Value)
 	if f := c.Feedback; f != nil && f.Reason != "" {
 		a.finish, a.why, a.refused = f.Reason, f.Message, true
 	}

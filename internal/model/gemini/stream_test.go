@@ -151,6 +151,19 @@ func TestUsageIsTheLastOneThatWasTold(t *testing.T) {
 	}
 }
 
+func TestOddCountsAreReadAndCostNoReply(t *testing.T) {
+	for given, want := range map[string]msg.Usage{
+		`{"promptTokenCount":10.0,"candidatesTokenCount":"4","thoughtsTokenCount":null}`: {Input: 10, Output: 4},
+		`{"promptTokenCount":"many","candidatesTokenCount":[4]}`:                         {Input: 9},
+		`[]`: {Input: 9},
+	} {
+		got, err := stream(t, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":9}}`, `{"candidates":[{"finishReason":"STOP"}],"usageMetadata":`+given+`}`)
+		if err != nil || got.Usage != want {
+			t.Errorf("%s: %+v %v", given, got.Usage, err)
+		}
+	}
+}
+
 func TestAReplyThatWentWrongIsAnErrorAndNoneOfItsCallsARunnableOne(t *testing.T) {
 	call := parts(`{"text":"a"},{"functionCall":{"name":"f","args":{}}}`)
 	for name, c := range map[string]struct {

@@ -12,9 +12,9 @@ import (
 
 // chunk is one piece of a streamed reply, or a whole reply that was not streamed.
 type chunk struct {
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Choices []choice              `json:"choices"`
+	Usage   endpoint.Aside[usage] `json:"usage"`
+	Error   json.RawMessage       `json:"error"`
 }
 
 // wholeCalls says whether there are calls in a chunk, each with its id and name and with arguments. Pieces
@@ -38,11 +38,11 @@ func (c *chunk) wholeCalls() bool {
 }
 
 type choice struct {
-	Index        int    `json:"index"`
-	Delta        *delta `json:"delta"`
-	Message      *delta `json:"message"`
-	FinishReason string `json:"finish_reason"`
-	Usage        *usage `json:"usage"` // as Moonshot streams it
+	Index        int                   `json:"index"`
+	Delta        *delta                `json:"delta"`
+	Message      *delta                `json:"message"`
+	FinishReason string                `json:"finish_reason"`
+	Usage        endpoint.Aside[usage] `json:"usage"` // as Moonshot streams it
 }
 
 type delta struct {
@@ -178,8 +178,8 @@ func (a *answer) read(data []byte, c chunk) error {
 }
 
 func (a *answer) add(c chunk) {
-	if c.Usage != nil {
-		a.usage = c.Usage.counted()
+	if u := c.Usage.Value; u != nil {
+		a.usage = u.counted()
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
@@ -193,8 +193,8 @@ func (a *answer) add(c chunk) {
 		if ch.Message != nil {
 			a.delta(ch.Message, a.streamed)
 		}
-		if ch.Usage != nil && c.Usage == nil {
-			a.usage = ch.Usage.counted()
+		if u := ch.Usage.Value; u != nil && c.Usage.Value == nil {
+			a.usage = u.counted()
 		}
 		if ch.FinishReason != "" {
 			a.finish = ch.FinishReason

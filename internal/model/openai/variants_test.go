@@ -199,11 +199,13 @@ func TestCacheHintsGoOnlyWhereTheyAreDocumented(t *testing.T) {
 
 func TestUsageIsReadUnderEveryName(t *testing.T) {
 	for usage, want := range map[string]msg.Usage{
-		`{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3,"cache_write_tokens":2}}`:                      {Input: 9, Output: 4, CacheRead: 3, CacheWrite: 2},
-		`{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":3,"prompt_cache_miss_tokens":6}`:                                {Input: 9, Output: 4, CacheRead: 3},
-		`{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":3}`:                                                                       {Input: 9, Output: 4, CacheRead: 3},
-		`{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3,"cache_creation_input_tokens":2}}`:             {Input: 9, Output: 4, CacheRead: 3, CacheWrite: 2},
-		`{"prompt_tokens":9.0,"completion_tokens":null,"prompt_tokens_details":{"cached_tokens":30}}`:                                       {Input: 9, CacheRead: 9},
+		`{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3,"cache_write_tokens":2}}`:          {Input: 9, Output: 4, CacheRead: 3, CacheWrite: 2},
+		`{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":3,"prompt_cache_miss_tokens":6}`:                    {Input: 9, Output: 4, CacheRead: 3},
+		`{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":3}`:                                                           {Input: 9, Output: 4, CacheRead: 3},
+		`{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3,"cache_creation_input_tokens":2}}`: {Input: 9, Output: 4, CacheRead: 3, CacheWrite: 2},
+		`{"prompt_tokens":9.0,"completion_tokens":null,"prompt_tokens_details":{"cached_tokens":30}}`:                           {Input: 9, CacheRead: 9},
+		`{"prompt_tokens":"9","completion_tokens":"4.0","prompt_tokens_details":[],"prompt_cache_hit_tokens":"3"}`:              {Input: 9, Output: 4, CacheRead: 3},
+		`[]`: {},
 		`{"prompt_tokens":"many","completion_tokens":-4,"prompt_tokens_details":null,"cached_tokens":[1]}`:                                  {},
 		`{"prompt_tokens":1e99,"completion_tokens":{"text":1},"prompt_tokens_details":{"cached_tokens":true},"prompt_cache_hit_tokens":-1}`: {},
 	} {

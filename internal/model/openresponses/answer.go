@@ -27,10 +27,10 @@ type event struct {
 
 // response is a whole reply, or what the last event says of it.
 type response struct {
-	Object     string            `json:"object"`
-	Status     string            `json:"status"`
-	Output     []json.RawMessage `json:"output"`
-	Usage      *usage            `json:"usage"`
+	Object     string                `json:"object"`
+	Status     string                `json:"status"`
+	Output     []json.RawMessage     `json:"output"`
+	Usage      endpoint.Aside[usage] `json:"usage"`
 	Incomplete struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
@@ -38,12 +38,20 @@ type response struct {
 
 // usage counts cached tokens among the input and reasoning among the output.
 type usage struct {
-	Input   int `json:"input_tokens"`
-	Output  int `json:"output_tokens"`
-	Details struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"input_tokens_details"`
+	Input   endpoint.Count `json:"input_tokens"`
+	Output  endpoint.Count `json:"output_tokens"`
+	Details endpoint.Aside[struct {
+		Cached  endpoint.Count `json:"cached_tokens"`
+		Written endpoint.Count `json:"cache_write_tokens"`
+	}] `json:"input_tokens_details"`
+}
+
+func (u *usage) counted() msg.Usage {
+	c := msg.Usage{Input: u.Input.N, Output: u.Output.N}
+	if d := u.Details.Value; d != nil {
+		c.CacheRead, c.CacheWrite = d.Cached.N, d.Written.N
+	}
+	return c
 }
 
 // answer puts a reply together.
@@ -137,8 +145,8 @@ func (a *answer) close(body []byte, status string) error {
 	case "completed", "incomplete", "failed", "cancelled":
 		status = r.Status
 	}
-	if u := r.Usage; u != nil {
-		a.usage = msg.Usage{Input: u.Input, Output: u.Output, CacheRead: u.Details.Cached, CacheWrite: u.Details.Written}
+	if u := r.Usage.Value; u != nil {
+		a.usage = u.counted()
 	}
 	a.fill(r.Output)
 	switch status {

@@ -232,3 +232,16 @@ func TestAnIncompleteReplySaysWhy(t *testing.T) {
 		}
 	}
 }
+
+func TestOddCountsAreReadAndCostNoReply(t *testing.T) {
+	for given, want := range map[string]msg.Usage{
+		`{"input_tokens":10.0,"output_tokens":"4","input_tokens_details":{"cached_tokens":"3","cache_write_tokens":2e0}}`: {Input: 10, Output: 4, CacheRead: 3, CacheWrite: 2},
+		`{"input_tokens":"many","output_tokens":4,"input_tokens_details":[]}`:                                             {Output: 4},
+		`[]`: {},
+	} {
+		got, err := stream(t, `{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.completed","response":{"status":"completed","usage":`+given+`}}`)
+		if err != nil || got.Usage != want {
+			t.Errorf("%s: %+v %v", given, got.Usage, err)
+		}
+	}
+}
