@@ -216,6 +216,7 @@ func (a *answer) delta(ev event) {
 func (a *answer) reply() model.Reply {
 	r := model.Reply{Usage: a.usage.usage()}
 	calls := false
+	var once endpoint.Calls
 	for _, b := range a.blocks {
 		switch b.kind {
 		case "text":
@@ -227,6 +228,9 @@ func (a *answer) reply() model.Reply {
 		case "redacted_thinking":
 			r.Blocks = append(r.Blocks, msg.Reasoning{Raw: b.raw})
 		case "tool_use":
+			if once.Again(b.id, b.name, b.args()) {
+				continue // its events came twice
+			}
 			calls = true
 			r.Blocks = append(r.Blocks, msg.Call{Given: b.id, Name: b.name, Args: b.args()})
 		}

@@ -113,3 +113,14 @@ func TestOddCountsAreReadAndCostNoReply(t *testing.T) {
 		}
 	}
 }
+
+func TestACallThatIsSentAgainIsOneCall(t *testing.T) {
+	use := func(i, id string) string { return begin(i, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`) }
+	args := func(i string) string { return piece(i, `{"type":"input_json_delta","partial_json":"{\"a\":1}"}`) }
+	stop := `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`
+	got, err := stream(t, use("0", "1"), args("0"), use("1", "2"), args("1"), use("0", "1"), args("0"), use("2", "2"), args("2"), stop, end)
+	want := msg.Blocks{msg.Call{Given: "1", Name: "f", Args: `{"a":1}`}, msg.Call{Given: "2", Name: "f", Args: `{"a":1}`}}
+	if d := cmp.Diff(want, got.Blocks); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+}
