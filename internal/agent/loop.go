@@ -155,7 +155,7 @@ func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.E
 			l.round--
 		}
 		end := l.failed(oneLine(err))
-		end.Limited, end.After = limits(err)
+		limited(&end, err)
 		return &end
 	}
 	if text := reply.Blocks.Text(); text != "" {

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,6 +138,46 @@ func TestWhatEndsATurnForALimitIsToldToTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A wait is for what its advice says; whoever reads of it has nothing to do.
+func TestAWaitDoesNotRepeatTheAdviceThatItFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := retry.Default()
+		p.MaxWait = time.Second
+		d := &noting{line: session.NewLine(nil, proto.Said{Message: msg.Say(msg.User, "go")})}
+		end := agent.RunTurn(t.Context(), d, nothing{}, d.line.State, agent.Turn{Model: failing{&model.Error{Kind: model.KindLimit, Text: "slow down; wait", What: "slow down"}}, Retry: p})
+		if len(d.waits) == 0 || d.waits[0].Retry.Why != "slow down" || end.What != "slow down" || !strings.HasPrefix(end.Error, "slow down; wait (gave up after 2 tries") {
+			t.Errorf("%+v %+v", d.waits, end)
+		}
+	})
+}
+
+// mute makes a request and never hears anything.
+type mute struct{}
+
+func (mute) Stream(ctx context.Context, r model.Request, _ func(model.Delta)) (model.Reply, error) {
+	r.Heard("h", model.Asked)
+	<-ctx.Done()
+	return model.Reply{}, ctx.Err()
+}
+
+func TestSilenceIsShownAndEndsTheTurnWhenPatienceIsAtItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := retry.Default()
+		p.MaxWait, p.Strict = 100*time.Second, true
+		d := &noting{line: session.NewLine(nil, proto.Said{Message: msg.Say(msg.User, "go")})}
+		end := agent.RunTurn(t.Context(), d, nothing{}, d.line.State, agent.Turn{Model: mute{}, Retry: p, Send: agent.Send{Provider: "p"}})
+		if end.Why != proto.Failed || end.Error != "h has sent nothing for 1m40s (1m40s is the longest that is waited)" {
+			t.Errorf("%+v", end)
+		}
+		if len(d.waits) != 3 || d.open || d.late {
+			t.Fatalf("%+v", d.waits)
+		}
+		if s := d.waits[2].Silence; *s != (proto.Silence{Provider: "p", Kind: "silence", Why: "h has sent nothing for 1m30s", Silent: 90, Try: 1}) {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 type failing struct{ err error }

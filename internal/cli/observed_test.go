@@ -110,6 +110,7 @@ type waited struct {
 	Kind     string
 	Why      string
 	Seconds  float64
+	Silent   float64
 	Try      int
 	Tries    int
 	Until    time.Time
@@ -127,6 +128,9 @@ func (o *observed) waits(t *testing.T) []waited {
 		if err := json.Unmarshal([]byte(l.text), &w); err != nil {
 			t.Error(err)
 		}
+		if w.Kind == "silence" {
+			continue
+		}
 		if w.Provider != "p" || w.Why == "" || !w.Until.After(w.Since) {
 			t.Errorf("not all is said of a wait: %s", l.text)
 		}
@@ -135,6 +139,17 @@ func (o *observed) waits(t *testing.T) []waited {
 		}
 	}
 	return out
+}
+
+// silent is for how long, in seconds, nothing had come when that was first shown, 0 when it was not.
+func (o *observed) silent() float64 {
+	var w waited
+	for _, l := range o.stdout {
+		if strings.HasPrefix(l.text, `{"type":"waiting"`) && json.Unmarshal([]byte(l.text), &w) == nil && w.Kind == "silence" {
+			return w.Silent
+		}
+	}
+	return 0
 }
 
 // lastError is the last line on standard error, "" when there is none.

@@ -18,14 +18,15 @@ func haste(w World) int {
 	return max(1, n)
 }
 
-// patience is how a run asks again. One with a message waits at most --max-wait; a session with people
-// as long as that would be, and tries again later by itself.
+// patience is how a run asks again. One with a message waits at most --max-wait, be it for an answer that
+// does not come; a session with people as long as that would be, and tries again later by itself. People
+// see a silence and can end it.
 func patience(w World, o Options) retry.Policy {
 	p := retry.Default()
 	p.Gate, p.Haste = &retry.Gate{}, haste(w)
 	p.MaxWait = defaultMaxWait
 	if o.HasMessage {
-		p.MaxWait, p.Bound = o.MaxWait, "--max-wait"
+		p.MaxWait, p.Bound, p.Strict = o.MaxWait, "--max-wait", true
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ func (l *limit) start(end proto.Ended, provider string, nudge func()) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.nudge, l.why, l.from, l.given = nudge, end.Error, provider, false
+	l.nudge, l.why, l.from, l.given = nudge, cmp.Or(end.What, end.Error), provider, false
 	l.since = time.Now()
 	l.until = l.since.Add(after)
 	l.timer = time.AfterFunc(after, nudge)

@@ -41,6 +41,12 @@ type waits struct {
 	Since time.Time `json:"since"`
 }
 
+type silence struct {
+	Type string `json:"type"` // "waiting"
+	proto.Silence
+	Since time.Time `json:"since"`
+}
+
 type progress struct {
 	Type string    `json:"type"` // "progress"
 	Call string    `json:"call"`
@@ -62,6 +68,9 @@ func (e *events) write(ev proto.Event) error {
 	case []proto.Job:
 		return e.line(jobs{"jobs", v})
 	case proto.Waiting:
+		if v.Silence != nil {
+			return e.line(silence{"waiting", *v.Silence, v.Since})
+		}
 		return e.line(waits{"waiting", v.Jobs, v.Retry, v.Since})
 	case tool.Card:
 		return e.line(progress{"progress", strings.TrimPrefix(ev.Key, proto.KeyCall), v})

@@ -265,6 +265,24 @@ func TestJSONHoldsNothingThatSteersATerminal(t *testing.T) {
 
 // A run that waits for its provider is not taken for dead: one line, one event, and nothing of a
 // server's words that steers a terminal.
+func TestAProvidersSilenceIsShownOnStandardErrorAndInTheEvents(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var out, errs bytes.Buffer
+	h := &recorded{events: []proto.Event{
+		{Key: proto.KeyWaiting, Now: proto.Waiting{Since: at, Silence: &proto.Silence{Provider: "p", Kind: proto.KindSilence, Why: "h\x1b has sent\nnothing for 30s", Silent: 30, Try: 1}}},
+		{Key: proto.KeyWaiting}, {Seq: 1, Fact: proto.Ended{Why: proto.Done}}}}
+	if _, err := print.Run(t.Context(), h, "s1", "go", print.Options{Format: print.JSONL, Out: &out, Err: &errs}); err != nil {
+		t.Fatal(err)
+	}
+	if errs.String() != "jig: h\ufffd has sent nothing for 30s\n" {
+		t.Errorf("%q", errs.String())
+	}
+	first, _, _ := strings.Cut(out.String(), "\n")
+	if first != `{"type":"waiting","provider":"p","kind":"silence","why":"h\u001b has sent\nnothing for 30s","silent":30,"try":1,"since":"2026-11-30T12:00:00Z"}` {
+		t.Error(first)
+	}
+}
+
 func TestAWaitForAProviderIsShownOnStandardErrorAndInTheEvents(t *testing.T) {
 	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	wait := func(seconds float64, try, tries int) proto.Event {

@@ -18,6 +18,9 @@ func (w waiting) show(e proto.Event) error {
 	switch {
 	case !ok:
 		return nil
+	case v.Silence != nil:
+		_, err := fmt.Fprintf(w.w, "jig: %s\n", Clean(oneRow(v.Silence.Why)))
+		return err
 	case v.Retry != nil:
 		_, err := fmt.Fprintf(w.w, "jig: %s\n", again(*v.Retry))
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Encode writes a fact as one JSON object without a newline. Its "type" comes first, then its
@@ -93,4 +94,29 @@ func marshal(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+type ended Ended
+
+// seconds is how an Ended is written.
+type seconds struct {
+	ended
+	After float64 `json:"after,omitempty"`
+}
+
+// MarshalJSON writes After in seconds, as waits are.
+func (e Ended) MarshalJSON() ([]byte, error) {
+	return marshal(seconds{ended(e), e.After.Seconds()})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Ended) UnmarshalJSON(data []byte) error {
+	var s seconds
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	const most = 1e9 // what is longer is no wait
+	*e = Ended(s.ended)
+	e.After = time.Duration(min(max(s.After, 0), most) * float64(time.Second))
+	return nil
 }

@@ -91,10 +91,12 @@ type Ended struct {
 	Rounds int    `json:"rounds"`
 	// Note is one line a person should know although all went well.
 	Note string `json:"note,omitempty"`
-	// Limited says that the provider wants fewer requests; After is when it may be tried again, in
-	// nanoseconds, 0 when it did not say.
+	// Limited says that the provider wants fewer requests; After is how long after the end it may be
+	// tried again, 0 when it did not say. It is written in seconds.
 	Limited bool          `json:"limited,omitempty"`
 	After   time.Duration `json:"after,omitempty"`
+	// What is Error without its advice, for a wait that follows the advice. It is not written.
+	What string `json:"-"`
 }
 
 // Cost says at the end of a turn what was spent, in US dollars: by the turn and by the whole session.
@@ -148,11 +150,25 @@ type Job struct {
 	Start   time.Time `json:"start"`
 }
 
-// Waiting is a session that only waits: for its jobs, or until a request is made again.
+// Waiting is a session that only waits: for its jobs, until a request is made again, or for an answer
+// of which nothing comes.
 type Waiting struct {
-	Jobs  []Job     `json:"jobs,omitempty"`
-	Since time.Time `json:"since"`
-	Retry *Retry    `json:"retry,omitempty"`
+	Jobs    []Job     `json:"jobs,omitempty"`
+	Since   time.Time `json:"since"`
+	Retry   *Retry    `json:"retry,omitempty"`
+	Silence *Silence  `json:"silence,omitempty"`
+}
+
+// KindSilence is the kind of a Silence.
+const KindSilence = "silence"
+
+// Silence is a request of whose answer nothing has come for a while.
+type Silence struct {
+	Provider string  `json:"provider"`
+	Kind     string  `json:"kind"`   // KindSilence
+	Why      string  `json:"why"`    // one line for a person
+	Silent   float64 `json:"silent"` // for how many seconds
+	Try      int     `json:"try"`    // the one that is silent, from 1
 }
 
 // Retry is a request that failed and will be made again.

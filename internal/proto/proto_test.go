@@ -3,6 +3,7 @@ package proto_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,5 +49,22 @@ func TestEveryFactSurvivesWritingAndReading(t *testing.T) {
 func TestUnknownFactIsAnError(t *testing.T) {
 	if _, _, err := proto.Decode([]byte(`{"type":"wished","seq":1}`)); err == nil {
 		t.Error("a fact nobody knows was read")
+	}
+}
+
+func TestHowLongALimitLastsIsWrittenInSeconds(t *testing.T) {
+	in := proto.Ended{Why: proto.Failed, Error: "a <b>", Rounds: 1, Limited: true, After: 1500 * time.Millisecond}
+	line, err := proto.Encode(3, in)
+	if want := `{"type":"ended","seq":3,"why":"failed","error":"a <b>","rounds":1,"limited":true,"after":1.5}`; err != nil || string(line) != want {
+		t.Errorf("%s %v", line, err)
+	}
+	if _, out, err := proto.Decode(line); err != nil || out != proto.Fact(in) {
+		t.Errorf("%+v %v", out, err)
+	}
+	for given, want := range map[string]time.Duration{"0": 0, "-1": 0, "1e300": 1e9 * time.Second} {
+		_, f, err := proto.Decode([]byte(`{"type":"ended","seq":3,"after":` + given + `}`))
+		if err != nil || f.(proto.Ended).After != want {
+			t.Errorf("%s: %+v %v", given, f, err)
+		}
 	}
 }

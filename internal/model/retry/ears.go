@@ -117,19 +117,26 @@ func (e *ears) look(longest time.Duration) (next time.Duration, over bool) {
 
 // text says how long nothing has come.
 func (e *ears) text(d time.Duration) string {
-	what := "nothing"
-	if e.alive {
-		what = "nothing but keep-alives"
-	}
 	if d > time.Second {
 		d = d.Truncate(time.Second)
 	}
-	return fmt.Sprintf("%s has sent %s for %s", e.host, what, d)
+	return fmt.Sprintf("%s has sent %s for %s", e.host, e.what(), d)
+}
+
+func (e *ears) what() string {
+	if e.alive {
+		return "nothing but keep-alives"
+	}
+	return "nothing"
 }
 
 // fault is the error of a try that was given up when nothing had come for so long.
 func (e *ears) fault(d time.Duration) *model.Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return &model.Error{Kind: model.KindNetwork, Text: e.text(d)}
+	said := e.text(d)
+	if e.try > 1 { // what was left of the bound is no figure to be told
+		said = fmt.Sprintf("%s has sent %s in the last try", e.host, e.what())
+	}
+	return &model.Error{Kind: model.KindNetwork, Text: said}
 }

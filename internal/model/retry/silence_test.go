@@ -84,7 +84,7 @@ func TestNothingIsWaitedForLongerThanTheBoundHoweverItIsSilent(t *testing.T) {
 		"mute":          {2 * time.Second, radio{tries: [][]sound{nil}}, 2 * time.Second, "h:1 has sent nothing for 2s (2s is the longest that is waited, see --max-wait)"},
 		"in the middle": {10 * time.Minute, radio{tries: [][]sound{{{4 * time.Minute, model.Grew, ""}, {4 * time.Minute, 0, "a"}}}}, 26 * time.Minute, "h:1 has sent nothing for 10m0s (10m0s is the longest that is waited, see --max-wait)"},
 		"keep-alives":   {10 * time.Minute, radio{tries: [][]sound{alive}}, 12 * time.Minute, "h:1 has sent nothing but keep-alives for 10m0s (10m0s is the longest that is waited, see --max-wait)"},
-		"again":         {10 * time.Minute, radio{tries: [][]sound{nil}, breaks: 3 * time.Minute, err: broke}, 10 * time.Minute, "h:1 has sent nothing for 3m59s (gave up after 2 tries; 10m0s is the longest that is waited, see --max-wait)"},
+		"again":         {10 * time.Minute, radio{tries: [][]sound{nil}, breaks: 3 * time.Minute, err: broke}, 10 * time.Minute, "h:1 has sent nothing in the last try (gave up after 2 tries; 10m0s is the longest that is waited, see --max-wait)"},
 		"at that time":  {10 * time.Minute, radio{tries: [][]sound{nil}, breaks: 5 * time.Minute, err: broke}, 10 * time.Minute, "h:1 has sent nothing for 10m0s (10m0s is the longest that is waited, see --max-wait)"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
