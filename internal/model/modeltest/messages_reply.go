@@ -89,8 +89,9 @@ func (r Reply) messageEvents(q object) [][]byte {
 	}})
 	event("ping", object{})
 	calls := 0
+	var again [][]byte
 	for i, b := range r.messageBlocks() {
-		block := b.(object)
+		block, from := b.(object), len(out)
 		delta := func(d object) { event("content_block_delta", object{"index": i, "delta": d}) }
 		start := func(b object) { event("content_block_start", object{"index": i, "content_block": b}) }
 		switch block["type"] {
@@ -124,11 +125,15 @@ func (r Reply) messageEvents(q object) [][]byte {
 			calls++
 		}
 		event("content_block_stop", object{"index": i})
+		if block["type"] == "tool_use" && r.Style == Doubled {
+			again = append(again, out[from:]...)
+		}
 		if r.Noise {
 			event("ping", object{})
 			event("something_new", object{"index": i, "delta": object{"type": "what_delta"}})
 		}
 	}
+	out = append(out, again...)
 	event("message_delta", object{
 		"delta": object{"stop_reason": r.messageStop(), "stop_sequence": nil, "stop_details": r.stopDetails()},
 		"usage": object{"output_tokens": r.Usage.Output},

@@ -71,10 +71,12 @@ const (
 	Named    Style = "named"     // every fragment repeats id and name
 	Object   Style = "object"    // the arguments are an object and not a string
 
-	Doubled Style = "doubled" // all calls whole in one event, which is sent twice; responses: every end of an item, without its id
-	Summed  Style = "summed"  // chat completions: the last event has all calls once more, whole
-	Moved   Style = "moved"   // chat completions: every call comes once more, whole, under another index
-	Closed  Style = "closed"  // chat completions: the last event has the whole message beside its delta
+	// Doubled sends calls twice: all in one event, which comes twice; over messages all events of every
+	// call; over responses the end of every item, and no ids of items.
+	Doubled Style = "doubled"
+	Summed  Style = "summed" // chat completions: the last event has all calls once more, whole
+	Moved   Style = "moved"  // chat completions: every call comes once more, whole, under another index
+	Closed  Style = "closed" // chat completions: the last event has the whole message beside its delta
 
 	Fleeting Style = "fleeting" // responses: an item has another id in every event
 	Sparse   Style = "sparse"   // responses: nothing but the last event has the items

@@ -126,18 +126,21 @@ func (c *calls) repeated(f *fragment, closing bool) *open {
 	return nil
 }
 
+// name gives a call its id. It has one for good, so that pieces need not be looked up under it.
+func (c *calls) name(o *open, id string) {
+	o.id = id
+	if c.id == nil {
+		c.id = map[string]*open{}
+	}
+	c.id[id] = o
+}
+
 func mark(id, name string, sum endpoint.Mark) endpoint.Mark {
 	return endpoint.MarkOf(id, name, string(sum[:]))
 }
 
 // take notes what a call has come to.
 func (c *calls) take(o *open) {
-	if o.id != "" {
-		if c.id == nil {
-			c.id = map[string]*open{}
-		}
-		c.id[o.id] = o
-	}
 	switch whole := o.span.whole(o.args.String()); {
 	case !whole:
 		o.sum = nil
@@ -193,7 +196,7 @@ func (a *answer) call(f *fragment, closing bool) bool {
 		if !a.Room(len(f.ID)) {
 			return false
 		}
-		c.id = f.ID
+		a.calls.name(c, f.ID)
 	}
 	if c.name == "" && f.Function.Name != "" {
 		if !a.Room(len(f.Function.Name)) {

@@ -169,6 +169,9 @@ func TestAnEventOfManyPartsTakesWorkInProportion(t *testing.T) {
 		"a long id": func(n int) string {
 			return delta(`{"reasoning_details":[{"type":"reasoning.text","id":"` + strings.Repeat(word, n) + `"},` + many(n, `{"type":"reasoning.text"}`) + `]}`)
 		},
+		"an id's pieces": func(n int) string {
+			return delta(`{"tool_calls":[{"index":0,"id":"` + strings.Repeat(word, n) + `","function":{"name":"f"}},` + many(n, `{"index":0,"function":{"arguments":"1"}}`) + `]}`)
+		},
 		"repeats": func(n int) string {
 			return delta(`{"tool_calls":[` + many(n, `{"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\":\"`+word+`\"}"}}`) + `]}`)
 		},
