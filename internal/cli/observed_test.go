@@ -26,6 +26,7 @@ type observed struct {
 	said           time.Time // when the message was in the log, which is before the first request
 	code           int
 	cmd            *exec.Cmd
+	each           func(line string) // is told each line of stdout as it comes; may be nil
 	all            sync.WaitGroup
 }
 
@@ -44,7 +45,13 @@ func config(dialect, url string) string {
 // start starts a run with one message in a folder of its own, which files put something into.
 func start(t *testing.T, config string, haste int, files ...func(dir string)) *observed {
 	t.Helper()
-	o := &observed{dir: t.TempDir()}
+	return startTelling(t, nil, config, haste, files...)
+}
+
+// startTelling tells each line of the run's events as it comes, too.
+func startTelling(t *testing.T, each func(line string), config string, haste int, files ...func(dir string)) *observed {
+	t.Helper()
+	o := &observed{dir: t.TempDir(), each: each}
 	home := filepath.Join(o.dir, "home")
 	for path, text := range map[string]string{filepath.Join(home, ".config/jig/config.yaml"): config, filepath.Join(o.dir, ".git/HEAD"): ""} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -71,17 +78,20 @@ func start(t *testing.T, config string, haste int, files ...func(dir string)) *o
 	if err := o.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	o.all.Go(func() { o.stdout = lines(out) })
-	o.all.Go(func() { o.stderr = lines(errs) })
+	o.all.Go(func() { o.stdout = lines(out, o.each) })
+	o.all.Go(func() { o.stderr = lines(errs, nil) })
 	return o
 }
 
-func lines(r io.Reader) []line {
+func lines(r io.Reader, each func(string)) []line {
 	var out []line
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 64<<20)
 	for s.Scan() {
 		out = append(out, line{time.Now(), s.Text()})
+		if each != nil {
+			each(s.Text())
+		}
 	}
 	return out
 }

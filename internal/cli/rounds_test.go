@@ -44,6 +44,8 @@ func passing() []modeltest.Fault {
 		status(429, map[string]string{"Retry-After-Ms": "1500"}, slow), status(429, nil, slow),
 		status(429, map[string]string{"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "6s"}, slow),
 		status(429, map[string]string{"Anthropic-Ratelimit-Tokens-Remaining": "0", "Anthropic-Ratelimit-Tokens-Reset": "{rfc3339}"}, slow),
+		status(429, nil, `{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}`),
+		status(409, nil, complaint("Conflict", "conflict_error")),
 		status(529, nil, ""), status(500, nil, complaint("internal error", "server_error")), status(503, nil, ""), status(408, nil, ""), status(502, html, htmlPage),
 		{Kind: modeltest.FaultMute}, {Kind: modeltest.FaultSilent, Calls: 1}, {Kind: modeltest.FaultAlive, After: 2},
 	}
@@ -57,21 +59,37 @@ func passing() []modeltest.Fault {
 	return append(out, modeltest.Fault{Kind: modeltest.FaultTwice, Calls: 2}, modeltest.Fault{Kind: modeltest.FaultLong, Calls: 1}, modeltest.Fault{Kind: modeltest.FaultOpen})
 }
 
-// TestFaultsInOneRequestOfFiveLeaveTheTranscriptAsItWas in every dialect, and every call runs once.
+// TestFaultsInOneRequestOfFiveLeaveTheTranscriptAsItWas in every dialect, and every call runs once. That
+// a name is unknown for one request is seen to where a dialer can be replaced, and not here.
 func TestFaultsInOneRequestOfFiveLeaveTheTranscriptAsItWas(t *testing.T) {
 	for dialect := range names {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			clean, asked := talkThrough(t, dialect, longTalk())
+			clean, asked := talkThrough(t, dialect, longTalk(), nil)
 			if asked != manyRounds {
 				t.Fatalf("%d requests without a fault", asked)
 			}
 			var replies []modeltest.Reply
 			again, faults := 0, passing()
+			instead := map[int]string{}
 			for i, r := range longTalk() {
 				if i%5 == 2 && len(r.Calls) == 2 {
+					switch n := i/5 - len(faults); { // the last of those in which something happens
+					case n >= 0 && n%3 == 0:
+						instead[len(replies)] = gone
+						replies = append(replies, r)
+						continue
+					case n >= 0 && n%3 == 1:
+						instead[len(replies)] = empty
+						replies = append(replies, r)
+						continue
+					case n >= 0: // every character and every event comes in pieces
+						r.Bytes = 1
+						replies = append(replies, r)
+						continue
+					}
 					broken := r
-					broken.Fault = faults[i/5%len(faults)]
+					broken.Fault = faults[i/5]
 					replies = append(replies, broken)
 					switch broken.Fault.Kind {
 					case modeltest.FaultTwice, modeltest.FaultLong, modeltest.FaultOpen:
@@ -81,10 +99,10 @@ func TestFaultsInOneRequestOfFiveLeaveTheTranscriptAsItWas(t *testing.T) {
 				}
 				replies = append(replies, r)
 			}
-			if again < 30 {
+			if again < 30 || len(instead) < 2 {
 				t.Fatalf("only %d requests meet a fault", again)
 			}
-			spoilt, asked := talkThrough(t, dialect, replies)
+			spoilt, asked := talkThrough(t, dialect, replies, instead)
 			if asked != manyRounds+again {
 				t.Errorf("%d requests, want %d and %d that are made again", asked, manyRounds, again)
 			}
@@ -115,9 +133,12 @@ func unnumbered(line string) string {
 
 // talkThrough lets the program run through replies and gives the transcript: every fact of the log, and
 // what the last request sent.
-func talkThrough(t *testing.T, dialect string, replies []modeltest.Reply) (transcript []string, asked int) {
+func talkThrough(t *testing.T, dialect string, replies []modeltest.Reply, instead map[int]string) (transcript []string, asked int) {
 	s := modeltest.New(t, replies...)
-	run := start(t, config(dialect, s.URL), 120, func(dir string) {
+	f := newFront(t, s.URL, instead)
+	// A front that is gone must be back within five tries; an answer that is silent takes no longer for it.
+	patient := strings.Replace(config(dialect, "http://"+f.addr), "url:", "idle_timeout: 75, url:", 1)
+	run := startTelling(t, f.heard, patient, 30, func(dir string) {
 		if err := os.WriteFile(filepath.Join(dir, "count.txt"), []byte("start\nn=0;\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -125,6 +146,9 @@ func talkThrough(t *testing.T, dialect string, replies []modeltest.Reply) (trans
 	run.wait()
 	if run.code != 0 || run.reply(t) != "Counted." {
 		t.Errorf("exit code %d: %s", run.code, run.lastError())
+	}
+	if n := f.left(); n > 0 {
+		t.Errorf("%d of what should have happened before the provider did not", n)
 	}
 	if r := s.Refused(); r != nil {
 		t.Errorf("refused: %q", r[0])
@@ -155,6 +179,11 @@ func talkThrough(t *testing.T, dialect string, replies []modeltest.Reply) (trans
 	}
 	if want := 2*(manyRounds-2) + 1; len(closed) != want {
 		t.Errorf("%d calls were closed, want %d", len(closed), want)
+	}
+	if t.Failed() {
+		for _, w := range run.waits(t) {
+			t.Logf("try %d of a request, because %s", w.Try, w.Why)
+		}
 	}
 	for call, n := range closed {
 		if n != 1 {
