@@ -163,12 +163,19 @@ const mostLooks = 4
 // may refuse one, because commands have used up what a user may have, and the
 // runtime does not survive that.
 func warmUp() {
-	var all sync.WaitGroup
+	var here, all sync.WaitGroup
+	enough := make(chan struct{})
 	for range 12 + mostLooks {
+		here.Add(1)
 		all.Go(func() {
-			_, _ = unix.Poll(nil, 2) // waits in the kernel, so that each holds a thread
+			runtime.LockOSThread() // so that each holds a thread until all do
+			defer runtime.UnlockOSThread()
+			here.Done()
+			<-enough
 		})
 	}
+	here.Wait()
+	close(enough)
 	all.Wait()
 }
 
