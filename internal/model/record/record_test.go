@@ -128,6 +128,21 @@ func TestARetriedRoundIsRecordedAsItEnded(t *testing.T) {
 	}
 }
 
+// Whoever asks again gives each try a listener of its own.
+func TestATryIsTheSameRequestWhoeverListens(t *testing.T) {
+	var tries []model.Request
+	for range 2 {
+		q := asks("hi")
+		q.Heard = func(string, model.Progress) {}
+		q.More = func(model.Reply, int) (int, error) { return 0, nil }
+		tries = append(tries, q)
+	}
+	got := recorded(t, &scripted{fails(model.KindServer, "busy"), says("done")}, tries...)
+	if strings.Contains(got, "busy") || !strings.Contains(got, "done") {
+		t.Error(got)
+	}
+}
+
 func TestAFailureThatEndedATurnEndsItAgain(t *testing.T) {
 	half := fails(model.KindServer, "broken for sk-0123456789")
 	half.reply.Blocks = msg.Blocks{msg.Text{Text: "half"}}
