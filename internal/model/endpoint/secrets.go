@@ -63,7 +63,9 @@ const hidden = "[secret]"
 
 // clean takes secrets out of a text and makes it one line of bounded length.
 func (c *Client) clean(s string) string {
-	s = s[:min(len(s), maxShown)]
+	const enough = 16 << 10 // far more than is left in the end
+	s = strings.TrimSpace(s)
+	s = s[:min(len(s), enough)]
 	s = addresses().ReplaceAllStringFunc(s, address)
 	for _, k := range c.secrets {
 		s = strings.ReplaceAll(s, k, hidden)
