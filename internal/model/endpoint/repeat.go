@@ -21,6 +21,10 @@ func MarkOf(texts ...string) Mark {
 	return Mark(h.Sum(nil))
 }
 
+// Repeat counts n bytes that came again as if they were kept, and says whether there may be more: a
+// stream of nothing but repeats must end as well.
+func (s *Size) Repeat(n int) bool { return s.Part() && s.Room(n) }
+
 // MarkArgs is the mark of a call's arguments. It is the same however they are spaced, with none at
 // all for an empty object, and for a string that has them in it: gateways that repeat a call change
 // so much of it.

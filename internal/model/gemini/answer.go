@@ -137,6 +137,7 @@ func (a *answer) read(data []byte, c chunk) error {
 	// calls are two, and only an event that is the same to the letter has none that are new.
 	mark, known := endpoint.MarkOf(string(data)), len(a.blocks)
 	if a.events[mark] {
+		a.Repeat(len(data))
 		return nil
 	}
 	for _, x := range c.Candidates {
@@ -210,7 +211,7 @@ func (a *answer) add(raw []byte) bool {
 	kind := "text"
 	switch {
 	case p.Call != nil && a.again(p.Call.ID, p.Signature, p.Call.Name, p.Call.Args):
-		return true // sent twice: it must not make a second call
+		return a.Repeat(len(raw)) // it must not make a second call
 	case p.Call != nil:
 		kind = "call"
 	case p.Text == "" && p.Signature == "":

@@ -30,3 +30,27 @@ func TestNoDialectMakesTwoCallsOfOneThatIsSentTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestAStreamOfNothingButRepeatsIsGivenUp(t *testing.T) {
+	one := `{"id":"1","function":{"name":"f","arguments":"{}"}}`
+	item := `{"type":"function_call","id":"fc","call_id":"1","name":"f","arguments":"{}"}`
+	for name, c := range map[string]struct {
+		dialect string
+		events  []string
+	}{
+		"events":    {"openai", []string{chat(`{"tool_calls":[` + one + `]}`)}},
+		"calls":     {"openai", []string{chat(`{"content":null,"number":%d,"tool_calls":[` + one + `]}`)}},
+		"messages":  {"openai", []string{chat(`{"content":"a"}`), data(`{"choices":[{"message":{"content":"a"}}]}`)}},
+		"parts":     {"gemini", []string{data(`{"n":%d,"candidates":[{"content":{"parts":[{"functionCall":{"id":"1","name":"f"}}]}}]}`)}},
+		"no ids":    {"gemini", []string{data(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}}]}}]}`)}},
+		"beginning": {"openresponses", []string{begun(item)}},
+		"ends":      {"openresponses", []string{data(`{"type":"response.output_item.done","n":%d,"item":` + item + `}`)}},
+		"pieces":    {"openresponses", []string{data(`{"type":"response.output_item.done","item":` + item + `}`), data(`{"type":"response.function_call_arguments.delta","delta":"a"}`)}},
+	} {
+		got, err := give(c.dialect, &endless{events: c.events})
+		sentence(t, name, err, model.KindProtocol, "more than 10000 blocks and calls")
+		if n := len(got.Blocks.Calls()); n > 1 {
+			t.Errorf("%s: %d calls", name, n)
+		}
+	}
+}

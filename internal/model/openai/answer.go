@@ -160,6 +160,7 @@ func (a *answer) read(data []byte, c chunk) error {
 	kept, mark := a.Kept(), endpoint.Mark{}
 	if c.wholeCalls() {
 		if mark = endpoint.MarkOf(string(data)); a.events[mark] {
+			a.Repeat(len(data))
 			return nil // sent twice, words and all
 		}
 	}
@@ -215,6 +216,9 @@ func (a *answer) delta(d *delta, closing bool) {
 	}
 	said, refused, details := d.Content.text, d.Refusal, d.Details
 	if closing {
+		if !a.Repeat(len(thought) + len(said) + len(refused)) {
+			return
+		}
 		if a.think.key != "" || len(a.think.details) > 0 {
 			key = a.think.key
 		}

@@ -185,6 +185,9 @@ func (a *answer) call(f *fragment, closing bool) bool {
 	args := string(f.Function.Arguments)
 	c := a.calls.repeated(f, closing)
 	if c != nil {
+		if !a.Repeat(len(args)) {
+			return false
+		}
 		args = ""
 	} else if c = a.calls.find(f); c == nil {
 		if !a.Part() {
@@ -212,6 +215,9 @@ func (a *answer) call(f *fragment, closing bool) bool {
 		c.extra = bytes.Clone(bytes.ToValidUTF8(f.Extra, []byte("\ufffd")))
 	}
 	if c.sum != nil && endpoint.Blank(args) {
+		if !a.Room(len(args)) {
+			return false
+		}
 		args = "" // space after the end
 	}
 	if !a.Keep(&c.args, args) {

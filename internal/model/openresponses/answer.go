@@ -101,7 +101,11 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 			a.replace(&it.args, string(ev.Arguments))
 		}
 	case "response.function_call_arguments.delta":
-		if it := a.find(ev, "function_call"); it != nil && !it.done {
+		switch it := a.find(ev, "function_call"); {
+		case it == nil:
+		case it.done:
+			a.Repeat(len(ev.Delta))
+		default:
 			a.Keep(&it.args, string(ev.Delta))
 		}
 	case "response.output_text.delta", "response.refusal.delta":

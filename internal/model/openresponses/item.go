@@ -83,6 +83,7 @@ func (a *answer) begin(index *int, raw []byte) *item {
 	s := read(raw)
 	for _, it := range a.items {
 		if s.ID != "" && it.kind == s.Type && it.id == string(s.ID) && it.callID == string(s.CallID) {
+			a.Repeat(len(raw))
 			return it
 		}
 	}
@@ -158,7 +159,7 @@ func (a *answer) finish(index *int, raw []byte) bool {
 	it := a.open(index, string(s.ID), s.Type)
 	mark, id := endpoint.MarkOf(string(raw)), s.mark(raw)
 	if a.done[id] && id != (endpoint.Mark{}) || it != nil && it.done && it.repeats(s, index, mark) {
-		return true // sent twice
+		return a.Repeat(len(raw))
 	}
 	if it == nil || it.done {
 		if it = a.add(index, s); it == nil {
@@ -282,6 +283,7 @@ func (a *answer) said(ev event) {
 		}
 	}
 	if it.over(ev) {
+		a.Repeat(len(ev.Delta))
 		return
 	}
 	p := a.part(it, ev.PartIndex, ev.Type == "response.refusal.delta")
@@ -304,6 +306,7 @@ func (a *answer) thought(ev event) {
 		}
 	}
 	if it.over(ev) {
+		a.Repeat(len(ev.Delta))
 		return
 	}
 	s := string(ev.Delta)
