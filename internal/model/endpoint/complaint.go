@@ -54,9 +54,15 @@ func complain(body []byte) (complaint, bool) {
 			Message any `json:"message"`
 			Status  any `json:"status"`
 			Details any `json:"details"`
+			Meta    struct {
+				Raw any `json:"raw"`
+			} `json:"metadata"`
 		}
 		_ = json.Unmarshal(top.Error, &e)
 		p := complaint{Type: first(text(e.Type), text(e.Status)), Code: text(e.Code), Message: first(text(e.Message), spoken(top.Error))}
+		if raw := text(e.Meta.Raw); raw != "" && text(e.Message) != "" { // a gateway's, whose own words say nothing: https://openrouter.ai/docs/errors
+			p.Message = strings.TrimRight(p.Message, ".") + ": " + first(within([]byte(raw)), raw)
+		}
 		p.details = detailed(p.Type, p.Message, e.Details)
 		return p, true
 	}
@@ -64,6 +70,19 @@ func complain(body []byte) (complaint, bool) {
 		return complaint{Type: text(top.Type), Code: text(top.Code), Message: m}, true
 	}
 	return complaint{}, false
+}
+
+// within is the message of a complaint that another service hands on, "" when there is none in it. What
+// is in that one as well is shown as it is.
+func within(raw []byte) string {
+	var o struct {
+		Message any `json:"message"`
+		Error   struct {
+			Message any `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(raw, &o)
+	return first(text(o.Error.Message), text(o.Message))
 }
 
 // spoken is JSON that says something as it is, and "" when it does not.

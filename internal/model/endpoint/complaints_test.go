@@ -211,3 +211,22 @@ func TestWhatHappenedCanBeSaidWithoutTheAdvice(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAGatewayHandsOnIsSaidWithItsOwnWords(t *testing.T) {
+	for raw, says := range map[string]string{
+		`"{\"message\":\"messages.7: Invalid signature\"}"`:                 ": messages.7: Invalid signature;",
+		`"{\"type\":\"error\",\"error\":{\"message\":\"prompt refused\"}}"`: ": prompt refused;",
+		`{"error":{"message":"an object"}}`:                                 ": an object;",
+		`"m is limited upstream"`:                                           ": m is limited upstream;",
+		`7`:                                                                 ": 7;",
+		`null`:                                                              "Provider returned error;",
+	} {
+		e := gotten(t, served{400, "application/json", `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":` + raw + `,"provider_name":"P"}}}`})
+		if e == nil || e.Kind != model.KindRequest || !strings.Contains(e.Error(), "Provider returned error") || !strings.Contains(e.Error(), says) {
+			t.Errorf("%s: %v", raw, e)
+		}
+	}
+	if e := gotten(t, served{400, "application/json", `{"error":{"message":"bad","metadata":"none"}}`}); e == nil || !strings.Contains(e.Error(), ": bad;") {
+		t.Error(e)
+	}
+}
