@@ -76,14 +76,15 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 func (m *Model) ask(ctx context.Context, r model.Request, said []any, tell func(model.Delta)) (*answer, error) {
 	messages := r.Messages
 	for n := 1; ; n++ {
-		r.Messages = m.pictures.Without(r.Model, m.learnt.without(messages))
+		r.Messages = m.pictures.Without(r.Model, m.learnt.signed.Without(messages, nil))
 		body, err := m.body(r, said)
 		if err != nil {
 			return nil, err
 		}
 		a := newAnswer(m.client, tell)
 		err = m.client.Ask(ctx, body, a, r.Heard)
-		if err == nil || n == mostForms || !m.learnt.refused(err, r.Messages) && !m.pictures.Refused(r.Model, messages, err, n) {
+		again := m.learnt.refused(err) || m.learnt.signed.Refused(r.Model, messages, err) || m.pictures.Refused(r.Model, messages, err, n)
+		if err == nil || n == mostForms || !again {
 			return a, err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"jig/internal/msg"
 )
 
-// unsigned stands in for the signature of a call that has none, because another model made it: the
-// API asks for one and takes this for "do not check".
+// unsigned stands in for the signature of a call that has none, because another model made it or the
+// one it had was refused: the API asks for one and takes this for "do not check".
 // https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
 const unsigned = "skip_thought_signature_validator"
 

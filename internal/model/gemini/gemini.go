@@ -22,6 +22,7 @@ type Model struct {
 	client   *endpoint.Client
 	provider string
 	pictures model.Pictures
+	signed   model.Signatures
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.
@@ -38,18 +39,18 @@ func New(o Options) *Model {
 // Close gives up idle connections.
 func (m *Model) Close() error { return m.client.Close() }
 
-// mostForms is how often one request is made, each time without pictures that were refused.
+// mostForms is how often one request is made, each time without something that was refused.
 const mostForms = 8
 
-// Stream makes one request and reads its reply. Where pictures are refused the request is made again
-// without them. A reply that went wrong is asked for once more, by leave of the request's More: such a
+// Stream makes one request and reads its reply. Where pictures or signatures are refused the request
+// is made again without them. A reply that went wrong is asked for once more, by leave of the request's More: such a
 // one is paid for in full, and a model that writes two will write ten.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	client, all := m.client.At(path(r.Model)), r.Messages
 	var before msg.Usage // of a reply that went wrong
 	wrong := false
 	for n := 1; ; n++ {
-		r.Messages = m.pictures.Without(r.Model, all)
+		r.Messages = m.pictures.Without(r.Model, m.signed.Without(all, nil)) // the placeholder is put where one is asked for
 		body, err := m.body(r)
 		if err != nil {
 			return model.Reply{}, err
@@ -70,7 +71,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 			if r.MaxOutput, err = r.More(model.Reply{Usage: before}, 0); err != nil {
 				return reply, err
 			}
-		case err == nil, n == mostForms, !m.pictures.Refused(r.Model, all, err, n):
+		case err == nil, n == mostForms, !m.signed.Refused(r.Model, all, err) && !m.pictures.Refused(r.Model, all, err, n):
 			return reply, err
 		}
 	}

@@ -27,7 +27,14 @@ type Variant struct {
 	// check with https://github.com/mistralai/mistral-common or with a model's own template.
 	Nine, Turns bool
 
-	given map[string]given // what came with a call and has to come back, by the call's id
+	// Signs is a gateway to services that sign their reasoning, as Claude's and Google's: it takes only
+	// signatures that it gave.
+	// https://github.com/linanwx/nagobot/issues/21 and
+	// https://github.com/anomalyco/opencode/issues/4832
+	Signs bool
+
+	signed map[string]bool  // the signatures that were given
+	given  map[string]given // what came with a call and has to come back, by the call's id
 }
 
 // given is what came with a call.
@@ -39,15 +46,53 @@ type given struct {
 // give remembers what has to come back.
 func (v *Variant) give(r Reply) {
 	if v.given == nil {
-		v.given = map[string]given{}
+		v.given, v.signed = map[string]given{}, map[string]bool{}
 	}
 	var details list
 	for _, d := range r.Details {
 		details = append(details, value(d))
+		if s, ok := signature(value(d)); ok {
+			v.signed[s] = true
+		}
 	}
 	for i, c := range r.Calls {
 		v.given[c.id(i)] = given{details, value(c.Extra)}
+		if s, ok := callSignature(value(c.Extra)); ok {
+			v.signed[s] = true
+		}
 	}
+}
+
+// signature is that of a block of reasoning.
+func signature(detail any) (string, bool) {
+	d, _ := detail.(object)
+	s, ok := d["signature"].(string)
+	return s, ok
+}
+
+// callSignature is that in the extra_content of a call.
+func callSignature(extra any) (string, bool) {
+	e, _ := extra.(object)
+	g, _ := e["google"].(object)
+	s, ok := g["thought_signature"].(string)
+	return s, ok
+}
+
+// signatures checks those of one message of the model.
+func (v *Variant) signatures(m object, i int) *problem {
+	details, _ := m["reasoning_details"].(list)
+	for n, d := range details {
+		if s, ok := signature(d); ok && !v.signed[s] {
+			return chatProblem("", "", "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, n)
+		}
+	}
+	calls, _ := m["tool_calls"].(list)
+	for _, c := range calls {
+		if s, ok := callSignature(c.(object)["extra_content"]); ok && !v.signed[s] && !slices.Contains(anySignature, s) {
+			return chatProblem("", "", "Corrupted thought signature.")
+		}
+	}
+	return nil
 }
 
 // value is the JSON in a string, nil when there is none.
@@ -108,6 +153,9 @@ func (v *Variant) message(m object, i int, tools bool) *problem {
 	}
 	if _, ok := m["reasoning_content"].(string); v.Thinks && tools && !ok {
 		return chatProblem("", "invalid_request_error", "The `reasoning_content` in the thinking mode must be passed back to the API.")
+	}
+	if p := v.signatures(m, i); v.Signs && p != nil {
+		return p
 	}
 	calls, _ := m["tool_calls"].(list)
 	for _, x := range calls {

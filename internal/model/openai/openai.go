@@ -22,6 +22,7 @@ type Model struct {
 	at       vendor
 	learnt   learnt
 	pictures model.Pictures
+	signed   model.Signatures
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.
@@ -38,6 +39,11 @@ func New(o Options) *Model {
 // Close gives up idle connections.
 func (m *Model) Close() error { return m.client.Close() }
 
+// unsigned takes the place of what a call came with when that was refused. Only Google's models send
+// such a thing; they want one with every call and take this for "do not check".
+// https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
+const unsigned = `{"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}}`
+
 // most bounds how often a request is made again in another form.
 const most = 8
 
@@ -46,7 +52,7 @@ const most = 8
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
 	w, all := m.learnt.of(r.Model), r.Messages
 	for n := 1; ; n++ {
-		r.Messages = m.pictures.Without(r.Model, all)
+		r.Messages = m.pictures.Without(r.Model, m.signed.Without(all, []byte(unsigned)))
 		body, err := m.body(r, w)
 		if err != nil {
 			return model.Reply{}, err
@@ -60,6 +66,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Del
 			return a.reply(), nil
 		case n == most:
 			return a.reply(), err
+		case m.signed.Refused(r.Model, all, err): // before the fields as such, which such a refusal may name
 		case next != w:
 			w = next
 		case !m.pictures.Refused(r.Model, all, err, n):

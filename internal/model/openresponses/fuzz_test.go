@@ -56,7 +56,7 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 			t.Errorf("%q: %+v %v", body, r, err)
 		}
 		// Whatever was said can be sent back.
-		sent, err := m.body(model.Request{Model: "m", Messages: []msg.Message{{Role: msg.Assistant, Provider: "p", Model: "m", Blocks: r.Blocks}}}, without{})
+		sent, err := m.body(model.Request{Model: "m", Messages: []msg.Message{{Role: msg.Assistant, Provider: "p", Model: "m", Blocks: r.Blocks}}}, false)
 		if err != nil || !valid(sent) {
 			t.Errorf("%q: %v %s", body, err, sent)
 		}

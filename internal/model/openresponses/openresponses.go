@@ -25,6 +25,7 @@ type Model struct {
 	// terse is whether the provider has refused to write summaries of its reasoning.
 	terse    atomic.Bool
 	pictures model.Pictures
+	signed   model.Signatures
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.
@@ -46,23 +47,24 @@ const mostForms = 8
 // Stream makes one request and reads its reply. Where the provider refuses a part of the request
 // that can be done without, the reply is asked for again without it.
 func (m *Model) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
-	w, all := without{summary: m.terse.Load()}, r.Messages
+	terse, all := m.terse.Load(), r.Messages
 	for n := 1; ; n++ {
-		r.Messages = m.pictures.Without(r.Model, all)
-		reply, err := m.ask(ctx, r, w, tell)
-		less := w.refused(err)
-		if err == nil || n == mostForms || less == w && !m.pictures.Refused(r.Model, all, err, n) {
+		r.Messages = m.pictures.Without(r.Model, m.signed.Without(all, nil))
+		reply, err := m.ask(ctx, r, terse, tell)
+		switch {
+		case err == nil, n == mostForms:
+			return reply, err
+		case !terse && noSummaries(err):
+			terse = true
+			m.terse.Store(true)
+		case !m.signed.Refused(r.Model, all, err) && !m.pictures.Refused(r.Model, all, err, n):
 			return reply, err
 		}
-		if less.summary {
-			m.terse.Store(true)
-		}
-		w = less
 	}
 }
 
-func (m *Model) ask(ctx context.Context, r model.Request, w without, tell func(model.Delta)) (model.Reply, error) {
-	body, err := m.body(r, w)
+func (m *Model) ask(ctx context.Context, r model.Request, terse bool, tell func(model.Delta)) (model.Reply, error) {
+	body, err := m.body(r, terse)
 	if err != nil {
 		return model.Reply{}, err
 	}
@@ -71,27 +73,10 @@ func (m *Model) ask(ctx context.Context, r model.Request, w without, tell func(m
 	return a.reply(), err
 }
 
-// without names what a request is sent without.
-type without struct {
-	summary  bool // summaries of the reasoning
-	thoughts bool // earlier reasoning
-}
-
-// refused adds what a refusal is about. Summaries are written only for organizations that have
-// identified themselves, and encrypted reasoning can stop being readable, as after a change of the
-// account:
+// noSummaries says whether a refusal is of summaries of the reasoning. They are written only for
+// organizations that have identified themselves:
 // https://help.openai.com/en/articles/10910291-api-organization-verification
-// https://github.com/openai/codex/issues/8128
-func (w without) refused(err error) without {
+func noSummaries(err error) bool {
 	var e *model.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
-		return w
-	}
-	switch text := strings.ToLower(e.Text); {
-	case strings.Contains(text, "reasoning summaries"):
-		w.summary = true
-	case strings.Contains(text, "encrypted content") && strings.Contains(text, "could not be verified"):
-		w.thoughts = true
-	}
-	return w
+	return errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Text), "reasoning summaries")
 }

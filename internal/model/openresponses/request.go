@@ -93,7 +93,7 @@ type outcome struct {
 }
 
 // body writes the request. The same request gives the same bytes.
-func (m *Model) body(r model.Request, w without) ([]byte, error) {
+func (m *Model) body(r model.Request, terse bool) ([]byte, error) {
 	n := parseModel(r.Model)
 	q := request{
 		Model: r.Model, Stream: true, MaxOutputTokens: r.MaxOutput,
@@ -107,7 +107,7 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 	}
 	if r.Reasoning != "" {
 		q.Reasoning = &reasoning{Effort: n.effort(r.Reasoning)}
-		if q.Reasoning.Effort != "none" && !w.summary {
+		if q.Reasoning.Effort != "none" && !terse {
 			q.Reasoning.Summary = "auto" // without it nothing is told of the reasoning
 		}
 	}
@@ -125,7 +125,7 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
 	b = append(bytes.TrimSuffix(b, []byte("}")), `,"input":[`...)
-	for i, item := range m.input(r, w) {
+	for i, item := range m.input(r) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -140,12 +140,12 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 }
 
 // input writes the conversation as items. What has no item is left out.
-func (m *Model) input(r model.Request, w without) []any {
+func (m *Model) input(r model.Request) []any {
 	out := []any{}
 	ids := model.WireIDs(r.Messages)
 	for _, x := range r.Messages {
 		if x.Role == msg.Assistant {
-			own := x.Provider == m.provider && x.Model == r.Model && !w.thoughts
+			own := x.Provider == m.provider && x.Model == r.Model
 			out = append(out, assistant(x.Blocks, ids, own && complete(x.Blocks))...)
 		} else {
 			out = append(out, user(x.Blocks, ids)...)
