@@ -17,7 +17,7 @@ type Fault struct {
 
 	Status int           // for FaultStatus
 	Header http.Header   // for FaultStatus and FaultType; {http} and {rfc3339} in a value are the moment below
-	Later  time.Duration // how long after the answer that moment is
+	Later  time.Duration // how long after the answer that moment is; for FaultLate, how late it is
 	Body   string        // for FaultStatus, FaultError and FaultFailed, "" is the dialect's own overload error; for FaultAlive, "" is a comment
 }
 
@@ -39,6 +39,7 @@ const (
 	FaultOpen   FaultKind = "open"   // the whole reply comes, but not the dialect's end mark
 	FaultLinger FaultKind = "linger" // the whole reply comes, and the stream never ends
 	FaultTwice  FaultKind = "twice"  // the next event comes twice
+	FaultLate   FaultKind = "late"   // the next event, and all after it, come only when Later has passed
 	FaultLong   FaultKind = "long"   // the next event is a line of 5 MB
 	FaultType   FaultKind = "type"   // the whole reply comes under the content type of Header
 )
@@ -84,7 +85,7 @@ func (s *Server) spoil(d Dialect, q object, r Reply) [][]byte {
 	events, f := r.events(d, q), r.Fault
 	at := min(r.strikes(d, q), len(events))
 	switch f.Kind {
-	case "", FaultType, FaultLinger:
+	case "", FaultType, FaultLinger, FaultLate:
 		return events
 	case FaultOpen:
 		if d == Gemini || d == Responses && r.Style != Marked { // these have no end mark
@@ -134,7 +135,10 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, d Dialect, q objec
 	}
 	w.WriteHeader(http.StatusOK)
 	var out []byte
-	for _, e := range s.spoil(d, q, reply) {
+	for i, e := range s.spoil(d, q, reply) {
+		if reply.Fault.Kind == FaultLate && i == reply.strikes(d, q) {
+			s.wait(r, reply.Fault.Later, nil)
+		}
 		if reply.Noise {
 			out = append(out, ": keep-alive\n\n"...)
 		}
@@ -154,21 +158,21 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, d Dialect, q objec
 		panic(http.ErrAbortHandler) // net/http's way to tear the connection down
 	case FaultSilent, FaultLinger:
 		w.(http.Flusher).Flush()
-		s.wait(r, nil)
+		s.wait(r, patience, nil)
 	case FaultAlive:
 		beat := reply.Fault.Body
 		if beat == "" {
 			beat = ": keep-alive\n\n"
 		}
-		s.wait(r, func() { send(w, []byte(beat)) })
+		s.wait(r, patience, func() { send(w, []byte(beat)) })
 	}
 }
 
-// wait waits until the client gives up.
-func (s *Server) wait(r *http.Request, beat func()) {
+// wait waits until the client gives up, but no longer than that.
+func (s *Server) wait(r *http.Request, most time.Duration, beat func()) {
 	t := time.NewTicker(beats)
 	defer t.Stop()
-	end := time.After(patience)
+	end := time.After(most)
 	for {
 		select {
 		case <-r.Context().Done():

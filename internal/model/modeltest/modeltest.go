@@ -257,7 +257,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case reply.Fault.Kind == FaultStatus:
 		s.status(w, d, reply.Fault)
 	case reply.Fault.Kind == FaultMute:
-		s.wait(r, nil)
+		s.wait(r, patience, nil)
 	default:
 		s.answer(w, r, d, fields, reply)
 	}

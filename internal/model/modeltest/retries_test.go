@@ -155,6 +155,7 @@ func TestWhatAStreamMayDoIsNoFault(t *testing.T) {
 			"5 MB in the text": {Kind: modeltest.FaultLong, After: 3},
 			"5 MB in a call":   {Kind: modeltest.FaultLong, Calls: 1},
 			"never ends":       {Kind: modeltest.FaultLinger},
+			"late":             {Kind: modeltest.FaultLate, After: 2, Later: 50 * time.Millisecond},
 		} {
 			r := full()
 			r.Fault = f
