@@ -204,7 +204,7 @@ func observe(t *testing.T, r trouble) (row string, whole bool) {
 	if mute && silent != 30 {
 		return "", false
 	}
-	stderr := run.stderr
+	stderr := slices.Clone(run.stderr)
 	if !mute { // a machine that is busy makes any answer seem slow
 		stderr = slices.DeleteFunc(stderr, func(l line) bool { return strings.Contains(l.text, " has sent nothing") })
 	}
