@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,9 @@ import (
 	"jig/internal/model/modeltest"
 	"jig/internal/model/openai"
 	"jig/internal/model/openresponses"
+	"jig/internal/model/record"
+	"jig/internal/model/replay"
+	"jig/internal/model/tape"
 	"jig/internal/msg"
 )
 
@@ -138,6 +143,10 @@ func TestDialectsReadTheSameScriptAlike(t *testing.T) {
 						if d := cmp.Diff(want, plain(got)); d != "" {
 							t.Error(d)
 						}
+						// The recorded dialect is held to what the live ones are: byte for byte what it was told.
+						if d := cmp.Diff(got, played(t, got)); d != "" {
+							t.Errorf("played: %s", d)
+						}
 						names := ""
 						for _, x := range got.Blocks.Calls() {
 							names += x.Name
@@ -150,6 +159,41 @@ func TestDialectsReadTheSameScriptAlike(t *testing.T) {
 			}
 		}
 	}
+}
+
+// said is a model that says one thing.
+type said model.Reply
+
+func (s said) Stream(context.Context, model.Request, func(model.Delta)) (model.Reply, error) {
+	return model.Reply(s), nil
+}
+
+// played records a reply and plays the recording, strictly.
+func played(t *testing.T, reply model.Reply) model.Reply {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "recording")
+	f, err := record.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := model.Request{Model: "m", Messages: []msg.Message{msg.Say(msg.User, "hi")}}
+	if _, err := record.New(f, tape.NewValues(nil, nil)).Wrap(said(reply)).Stream(t.Context(), ask, func(model.Delta) {}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := replay.New(data)
+	if err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	told := ""
+	got, err := m.Stream(t.Context(), ask, func(d model.Delta) { told += d.Text })
+	if err != nil || told != got.Blocks.Text() {
+		t.Errorf("%v; told %q", err, told)
+	}
+	return got
 }
 
 func TestAStreamThatWasAnsweredWholeIsRead(t *testing.T) {
