@@ -10,7 +10,7 @@ LINT      = $(GO) tool -modfile=.ci/lint.mod golangci-lint
 
 export CGO_ENABLED = 0
 
-.PHONY: help demo test test-short deps bench lint build build-all install fuzz generate
+.PHONY: help demo test test-short deps bench lint build build-all install fuzz generate catalog
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ install: build ## into $(PREFIX)/bin
 generate: ## bring up to date what is written from the code
 	$(GO) test ./internal/config ./internal/cli -run Current -update
 	$(GO) test ./docs -run Current -update
+
+catalog: ## the newest price lists into internal/model/catalog; needs the module proxy
+	cd internal/model/catalog/gen && $(GO) run main.go
 
 fuzz: ## two minutes for every fuzz target
 	@.ci/fuzz 120s

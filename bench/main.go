@@ -22,7 +22,7 @@ type section struct {
 	run  func(b *bench) error
 }
 
-var sections = []section{{"run", runs}, {"shell", shell}, {"grep", calls}, {"search", search}}
+var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"grep", calls}, {"search", search}}
 
 type bench struct {
 	quick bool
@@ -33,7 +33,7 @@ type bench struct {
 
 func main() {
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
-	only := flag.String("only", "", "only this section: run, shell, grep or search")
+	only := flag.String("only", "", "only this section: run, streams, shell, grep or search")
 	flag.Parse()
 	if err := table(*quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

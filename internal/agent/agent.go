@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"jig/internal/model"
+	"jig/internal/model/retry"
 	"jig/internal/proto"
 	"jig/internal/tool"
 )
@@ -27,7 +28,8 @@ type Desk interface {
 
 // Inbox gives what may land at a round boundary: typed messages and notices.
 type Inbox interface {
-	Take() []proto.Said
+	// Take gives what is there. Where it is known that something must land now, it waits for it.
+	Take(context.Context) []proto.Said
 	// Wait is asked when the model has no more to do. It may wait for something that the turn must
 	// not end without; landed says that it came. note is for a person when it did not.
 	Wait(context.Context) (landed bool, note string)
@@ -39,6 +41,7 @@ type Turn struct {
 	Send   Send
 	Tools  Table
 	Limits Limits
+	Retry  retry.Policy
 }
 
 // Send is what every request of a turn says besides the conversation.

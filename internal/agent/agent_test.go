@@ -299,7 +299,7 @@ func wants(stop model.Stop, calls ...msg.Call) func(model.Request) (model.Reply,
 
 type nothing struct{}
 
-func (nothing) Take() []proto.Said                  { return nil }
+func (nothing) Take(context.Context) []proto.Said   { return nil }
 func (nothing) Wait(context.Context) (bool, string) { return false, "" }
 
 var looker = owner{"look": func(_ context.Context, args string) (tool.Prepared, error) {
@@ -347,6 +347,23 @@ func TestCallsOfACutReplyNeverRun(t *testing.T) {
 	for _, b := range sent[2].Blocks {
 		r := b.(msg.Result)
 		if !r.Failed || !strings.HasPrefix(r.Blocks.Text(), "the reply was cut at the output limit before this look call was complete; nothing was run") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestCallsOfADeclinedReplyNeverRunAndEndTheTurn(t *testing.T) {
+	d := newDesk()
+	end := turn(t, d, 0, wants(model.StopRefusal, call("a", "look", `{"n":1}`), call("b", "nowhere", `{}`)), says("never asked"))
+	if end.Why != proto.Failed || end.Rounds != 1 || end.Error != "the model declined to answer; none of its calls was run" {
+		t.Errorf("%+v", end)
+	}
+	sent := d.State().Messages
+	results := sent[len(sent)-1].Blocks
+	for i, name := range []string{"look", "nowhere"} {
+		r := results[i].(msg.Result)
+		want := "the reply that this " + name + " call stood in was declined by the model or its provider; nothing was run — do without what was declined, or ask the user"
+		if !r.Failed || r.Blocks.Text() != want {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -32,7 +32,7 @@ type loop struct {
 func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, t Turn) proto.Ended {
 	l := &loop{desk: d, turn: t}
 	for {
-		for _, s := range in.Take() {
+		for _, s := range in.Take(ctx) {
 			if err := d.Say(s); err != nil {
 				return l.logFailed(err)
 			}
@@ -42,7 +42,7 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 		}
 		l.round++
 		st := state()
-		calls, stop, end := l.ask(ctx, st)
+		calls, reply, end := l.ask(ctx, st)
 		if end != nil {
 			return *end
 		}
@@ -56,12 +56,15 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 			}
 			return proto.Ended{Why: proto.Done, Rounds: l.round, Note: note}
 		}
-		p, err := l.run(ctx, calls, stop)
+		p, err := l.run(ctx, calls, reply.Stop)
 		if err != nil {
 			return l.logFailed(err)
 		}
 		if ctx.Err() != nil {
 			return l.interrupted()
+		}
+		if reply.Stop == model.StopRefusal { // asked again, it would decline again
+			return l.failed(declinedText(reply) + "; none of its calls was run")
 		}
 		if end := l.repeats(calls, p); end != nil {
 			return *end
@@ -77,34 +80,46 @@ func requests(n int) string {
 }
 
 // ask makes one request and logs the reply, calls included, before any of them runs.
-func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Stop, *proto.Ended) {
+func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Reply, *proto.Ended) {
 	s := l.turn.Send
 	r := model.Request{Model: s.Model, System: s.System, Tools: l.turn.Tools.Tools(), Messages: st.Messages,
 		MaxOutput: s.MaxOutput, Reasoning: s.Reasoning, Temperature: s.Temperature, TopP: s.TopP}
 	w := &writing{show: func(v proto.Writing) { l.desk.Show(proto.KeyReply, v) }}
-	reply, err := l.turn.Model.Stream(ctx, r, w.tell)
+	reply, err := l.patient().Stream(ctx, r, w.tell)
 	defer l.desk.Show(proto.KeyReply, nil)
 	if err != nil || ctx.Err() != nil {
-		return nil, "", l.broke(ctx, reply, err)
+		return nil, reply, l.broke(ctx, reply, err)
 	}
 	said := l.said(reply, st.Calls)
 	if err := l.desk.Say(said); err != nil {
 		end := l.logFailed(err)
-		return nil, "", &end
+		return nil, reply, &end
 	}
 	calls := said.Message.Blocks.Calls()
 	if len(calls) > 0 {
-		return calls, reply.Stop, nil
+		return calls, reply, nil
 	}
 	switch reply.Stop {
 	case model.StopLength:
-		end := l.failed("the model's answer was cut at its output limit; ask for a shorter one")
-		return nil, "", &end
+		end := l.failed(cutText(reply.CutBy))
+		return nil, reply, &end
 	case model.StopRefusal:
-		end := l.failed("the model declined to answer" + quoted(reply.Blocks.Text()))
-		return nil, "", &end
+		end := l.failed(declinedText(reply))
+		return nil, reply, &end
 	}
-	return nil, "", nil
+	return nil, reply, nil
+}
+
+// cutText says why an answer is not whole, and what to do.
+func cutText(by string) string {
+	if by != "" {
+		return "the model's answer was cut where " + by + " was used up; raise it or ask for a shorter answer"
+	}
+	return "the model's answer was cut at its output limit; ask for a shorter one"
+}
+
+func declinedText(r model.Reply) string {
+	return "the model declined to answer" + quoted(r.Blocks.Text())
 }
 
 func quoted(s string) string {
@@ -136,11 +151,11 @@ func (l *loop) said(reply model.Reply, made int) proto.Said {
 // text they saw; nothing of a broken reply runs.
 func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.Ended {
 	if ctx.Err() == nil {
-		end := l.failed(oneLine(err))
-		var e *model.Error
-		if errors.As(err, &e) && e.Kind == model.KindLimit {
-			end.Limited, end.After = true, e.After
+		if errors.Is(err, model.ErrUnsent) {
+			l.round--
 		}
+		end := l.failed(oneLine(err))
+		limited(&end, err)
 		return &end
 	}
 	if text := reply.Blocks.Text(); text != "" {
@@ -156,11 +171,15 @@ func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.E
 }
 
 // run runs a reply's calls. A reply that was cut may end inside a call, and where one call is
-// broken those beside it may have been meant otherwise: none of them runs.
+// broken those beside it may have been meant otherwise: none of them runs. Neither does one of a reply
+// that was declined, since that ends wherever the provider stopped it, and what it asks for may be why.
 func (l *loop) run(ctx context.Context, calls []msg.Call, stop model.Stop) (*pipeline, error) {
 	p := newPipeline(l.desk, l.turn.Tools, len(calls))
-	if stop == model.StopLength {
-		return p, p.cut(ctx, calls)
+	switch stop {
+	case model.StopLength:
+		return p, p.leave(ctx, calls, Cut)
+	case model.StopRefusal:
+		return p, p.leave(ctx, calls, Refused)
 	}
 	return p, p.runAll(ctx, calls)
 }

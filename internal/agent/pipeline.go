@@ -22,6 +22,7 @@ var (
 	NoTool    = tool.Fails("there is no tool {name}; {hint}")
 	Malformed = tool.Fails("the arguments of {name} are not valid JSON ({error}); nothing was run — send the call again with one complete JSON object")
 	Cut       = tool.Fails("the reply was cut at the output limit before this {name} call was complete; nothing was run — make smaller calls, for example write a long file in several parts")
+	Refused   = tool.Fails("the reply that this {name} call stood in was declined by the model or its provider; nothing was run — do without what was declined, or ask the user")
 	Cancelled = tool.Fails("{name} was cancelled")
 	NotRun    = tool.Fails("{name} was not run: the calls were cancelled before its turn came")
 	Declined  = tool.Fails("{name} was not run: the user declined this call — do not try it again unless they ask for it")
@@ -106,13 +107,13 @@ func (p *pipeline) runAll(ctx context.Context, calls []msg.Call) error {
 	return errors.Join(p.errs...)
 }
 
-// cut closes calls that must not run because the reply they stand in was cut.
-func (p *pipeline) cut(ctx context.Context, calls []msg.Call) error {
+// leave closes calls that must not run because of the reply they stand in.
+func (p *pipeline) leave(ctx context.Context, calls []msg.Call, why *tool.Failure) error {
 	for i, c := range calls {
 		if err := p.open(c, tool.Plan{}); err != nil {
 			return err
 		}
-		p.fail(ctx, i, c, Cut.With("name", c.Name))
+		p.fail(ctx, i, c, why.With("name", c.Name))
 	}
 	return errors.Join(p.errs...)
 }

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -26,7 +23,10 @@ func configCommand(w World) *cobra.Command {
 	path := &cobra.Command{Use: "path", Short: "list the files that are read, farthest first",
 		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configPath(w, o) }}
 	begin := &cobra.Command{Use: "init", Short: "write a first config file",
-		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configInit(w, o) }}
+		Long: "Writes a first config file, with an agent named default. On a terminal it says which models can be had here, by\n" +
+			"keys in the environment and by servers on this machine's own ports, and asks which to use; elsewhere it asks no\n" +
+			"port and takes the first key it finds.",
+		Args: takes(0, 0, "nothing"), RunE: func(c *cobra.Command, _ []string) error { return configInit(c.Context(), w, o) }}
 	for _, x := range []*cobra.Command{check, path} {
 		configFlags(x, &o)
 	}
@@ -107,52 +107,4 @@ func configPath(w World, o Options) error {
 		}
 	}
 	return nil
-}
-
-// starter is a first configuration; %s is a provider and a model of it.
-const starter = `# jig's configuration. jig config check says what is wrong with it, jig --debug what came of it.
-agents:
-  default:
-    model: %q
-    tools:
-      code:               # find, read and edit the project's files
-        auto_write: false # true edits without asking, which runs with -m need
-`
-
-func configInit(w World, o Options) error {
-	path := o.Config
-	if path != "" && modelStarted(w) {
-		return refusedHere("-c")
-	}
-	if path == "" {
-		places, err := config.UserPlaces(config.Env{Getenv: w.Getenv, GOOS: w.GOOS, Home: w.Home})
-		if err != nil {
-			return err
-		}
-		path = filepath.Join(places.Config, "config.yaml")
-	} else if !filepath.IsAbs(path) {
-		path = filepath.Join(w.Cwd, path)
-	}
-	model := "openai:gpt-4o"
-	if key, _ := w.Getenv("ANTHROPIC_API_KEY"); key != "" {
-		model = "anthropic:claude-sonnet-4-20250514"
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("%s cannot be made: %w", config.Shown(filepath.Dir(path)), cause(err))
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already (use -c FILE to write another one)", config.Shown(path))
-	}
-	if err == nil {
-		_, err = fmt.Fprintf(f, starter, model)
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", config.Shown(path), cause(err))
-	}
-	_, err = fmt.Fprintf(w.Out, "wrote %s (%s with the code toolset); change the model there\n", config.Shown(path), model)
-	return err
 }

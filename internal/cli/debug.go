@@ -46,6 +46,16 @@ func debug(w World, o Options) error {
 	if r.Provider.URL != "" {
 		fmt.Fprintf(&b, "  url %s\n", address(r))
 	}
+	m := p.budget.model
+	if m.Window > 0 {
+		fmt.Fprintf(&b, "  context window %s\n", windowNote(m.Window))
+	}
+	if m.Price != nil {
+		fmt.Fprintf(&b, "  price for a million tokens %s\n", priceNote(m.Price))
+	}
+	if len(m.Levels) > 0 {
+		fmt.Fprintf(&b, "  reasoning levels %s\n", strings.Join(m.Levels, ", "))
+	}
 	send := p.turn.Send
 	if send.Reasoning != "" {
 		fmt.Fprintf(&b, "  reasoning %s\n", send.Reasoning)

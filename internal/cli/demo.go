@@ -85,7 +85,7 @@ func demoRun(ctx context.Context, w World, dir string, color bool) (print.Report
 	if err != nil {
 		return print.Report{}, err
 	}
-	m, err := openModel(p.resolved)
+	m, err := openModel(w, p.resolved)
 	if err != nil {
 		return print.Report{}, err
 	}

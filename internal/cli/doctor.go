@@ -110,7 +110,7 @@ func checkConfig(_ World, s *survey, _ *config.Config) (bool, string) {
 }
 
 // checkModel is about what a bare jig would run.
-func checkModel(_ World, s *survey, cfg *config.Config) (bool, string) {
+func checkModel(w World, s *survey, cfg *config.Config) (bool, string) {
 	if _, _, err := config.Load(config.Input{Sources: s.sources, Env: s.env}); err != nil {
 		return false, "no agent runs before the configuration is right"
 	}
@@ -119,7 +119,7 @@ func checkModel(_ World, s *survey, cfg *config.Config) (bool, string) {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return false, line
 	}
-	if _, err := openModel(p.resolved); err != nil {
+	if _, err := openModel(w, p.resolved); err != nil {
 		return false, err.Error()
 	}
 	return true, "the agent named default runs on " + p.resolved.ProviderName + ":" + p.resolved.ID

@@ -10,6 +10,7 @@ import (
 
 	"jig/internal/agent"
 	"jig/internal/config"
+	"jig/internal/model/catalog"
 )
 
 // listing is one thing that can be listed. A row's first cell is the item's id.
@@ -20,7 +21,7 @@ type listing struct {
 
 var listings = []listing{
 	{"agents", "agents and personas, with their model", agentRows},
-	{"models", "the models: entries", modelRows},
+	{"models", "the models: entries, and what is listed of providers with a key; context window, dollars for a million tokens", modelRows},
 	{"providers", "where models are reached, and where the key comes from", providerRows},
 	{"tools", "an agent's tools: how a call is shown, whether calls overlap, what is asked first", toolRows},
 }
@@ -96,14 +97,34 @@ func agentRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, e
 func modelRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, error) {
 	var rows [][]string
 	for _, name := range sortedKeys(cfg.Models) {
-		m := cfg.Models[name]
-		window := ""
-		if m.ContextWindow > 0 {
-			window = fmt.Sprintf("%d tokens", m.ContextWindow)
+		m := catalog.Model{}
+		if r, err := cfg.ResolveModel(name); err == nil {
+			m = known(r)
 		}
-		rows = append(rows, []string{name, m.Provider + ":" + m.ID, window})
+		rows = append(rows, modelRow(name, cfg.Models[name].Provider+":"+cfg.Models[name].ID, m))
+	}
+	for _, name := range cfg.ProviderNames() {
+		r, err := cfg.ResolveModel(name + ":x")
+		if err != nil || r.KeySource == "" {
+			continue
+		}
+		for _, m := range catalog.List(addressOf(r)) {
+			rows = append(rows, modelRow(name+":"+m.ID, "listed on "+catalog.Date(), m))
+		}
 	}
 	return rows, nil
+}
+
+// modelRow is a model with its window and its price; - is not known.
+func modelRow(id, from string, m catalog.Model) []string {
+	row := []string{id, from, "-", "-"}
+	if m.Window > 0 {
+		row[2] = windowNote(m.Window)
+	}
+	if m.Price != nil {
+		row[3] = priceNote(m.Price)
+	}
+	return row
 }
 
 func providerRows(_ World, _ *survey, cfg *config.Config, _ Options) ([][]string, error) {

@@ -12,7 +12,9 @@ import (
 	"jig/internal/model"
 	"jig/internal/model/anthropic"
 	"jig/internal/model/endpoint"
+	"jig/internal/model/gemini"
 	"jig/internal/model/openai"
+	"jig/internal/model/openresponses"
 	"jig/internal/model/replay"
 )
 
@@ -20,24 +22,33 @@ import (
 const maxScript = 64 << 20
 
 // dialects are the provider types this build speaks.
-var dialects = map[string]func(r config.Resolved) (model.Model, error){
-	"openai": func(r config.Resolved) (model.Model, error) { return openai.New(endpointOptions(r)), nil },
-	"anthropic": func(r config.Resolved) (model.Model, error) {
-		return anthropic.New(endpointOptions(r)), nil
+var dialects = map[string]func(r config.Resolved, o endpoint.Options) (model.Model, error){
+	"openai": func(_ config.Resolved, o endpoint.Options) (model.Model, error) { return openai.New(o), nil },
+	"anthropic": func(_ config.Resolved, o endpoint.Options) (model.Model, error) {
+		return anthropic.New(o), nil
 	},
+	"openresponses": func(_ config.Resolved, o endpoint.Options) (model.Model, error) {
+		return openresponses.New(o), nil
+	},
+	"gemini": func(_ config.Resolved, o endpoint.Options) (model.Model, error) { return gemini.New(o), nil },
 	"replay": openReplay,
 }
 
 // openModel makes the client of a model. Nothing is contacted.
-func openModel(r config.Resolved) (model.Model, error) {
+func openModel(w World, r config.Resolved) (model.Model, error) {
 	open := dialects[r.Provider.Type]
 	if open == nil {
-		return nil, fmt.Errorf("provider %q: the %s dialect is not in this build (use openai, anthropic or replay)", r.ProviderName, r.Provider.Type)
+		return nil, fmt.Errorf("provider %q: the %s dialect is not in this build", r.ProviderName, r.Provider.Type)
 	}
 	if r.Key == "" && r.Provider.URL == "" && len(r.KeyNames) > 0 {
 		return nil, fmt.Errorf("no API key for provider %q: set %s, or providers.%s.key in a config file", r.ProviderName, strings.Join(r.KeyNames, " or "), r.ProviderName)
 	}
-	return open(r)
+	o := hasty(w, r.Provider, endpointOptions(r))
+	var err error
+	if o.Roots, err = roots(w, r.Provider); err != nil {
+		return nil, err
+	}
+	return open(r, o)
 }
 
 func endpointOptions(r config.Resolved) endpoint.Options {
@@ -48,7 +59,7 @@ func endpointOptions(r config.Resolved) endpoint.Options {
 	return endpoint.Options{Provider: r.ProviderName, URL: r.Provider.URL, Key: r.Key.Reveal(), Headers: headers, Proxy: http.ProxyFromEnvironment}
 }
 
-func openReplay(r config.Resolved) (model.Model, error) {
+func openReplay(r config.Resolved, _ endpoint.Options) (model.Model, error) {
 	if r.Provider.URL == "" {
 		return nil, fmt.Errorf("provider %q plays a script: set providers.%s.url to its path", r.ProviderName, r.ProviderName)
 	}

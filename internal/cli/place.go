@@ -24,6 +24,7 @@ type place struct {
 	keys                         []string // names of variables that hold a provider's key
 	extra                        []string // what the configuration sets for commands
 	yield                        string   // how long a command is waited for; "" is the default
+	budget                       *budget  // of the session; nil outside of one
 	// regime finds what commands can be confined in, given who could write to a path.
 	regime func(writable func(path string) bool) regime
 	reach  []reach // what commands of any agent may write to
@@ -37,7 +38,7 @@ type regime struct {
 
 // newPlace describes the place of a start. Nothing is probed before a toolset asks.
 func newPlace(w World, s *survey, cfg *config.Config) place {
-	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: w.Environ}
+	p := place{root: s.root, cwd: w.Cwd, home: w.Home, temp: w.Temp, cache: s.places.Cache, binary: w.Binary, env: inherited(w)}
 	for _, name := range cfg.ProviderNames() {
 		if r, err := cfg.ResolveModel(name + ":x"); err == nil {
 			p.keys = append(append(p.keys, r.KeyNames...), holding(r.Key.Reveal(), w.Environ)...)
@@ -70,10 +71,12 @@ func holding(key string, env []string) (names []string) {
 	return names
 }
 
-// What tests may set: the one tier that is tried, and how long a command is waited for.
+// What tests may set: the one tier that is tried, how long a command is waited for, and the ports that
+// a first start asks, with commas between.
 const (
 	testOnlyTier  = "JIG_TEST_TIER"
 	testOnlyYield = "JIG_TEST_YIELD"
+	testOnlyPorts = "JIG_TEST_PORTS"
 )
 
 // probe finds the strongest tier by running it. A good answer is kept with the state, so that it

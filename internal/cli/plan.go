@@ -13,6 +13,7 @@ import (
 	"jig/internal/config"
 	"jig/internal/host"
 	"jig/internal/model"
+	"jig/internal/money"
 	"jig/internal/proto"
 )
 
@@ -31,7 +32,9 @@ type Options struct {
 	Format     string
 	Trust      bool
 	MaxWait    time.Duration
+	MaxCost    *money.Amount // more than 0; nil is no limit
 	Debug      bool
+	Record     string // a file; "" records nothing
 }
 
 // plan is what a session would be, before anything of it runs.
@@ -43,6 +46,7 @@ type plan struct {
 	began    proto.Began
 	places   places
 	warnings []string
+	budget   *budget
 }
 
 // load makes one configuration of what was found and is believed.
@@ -188,7 +192,15 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(p.agent.Tools.On, newPlace(w, s, cfg))
+	if p.agent.ContextWindow > 0 {
+		p.resolved.ContextWindow = p.agent.ContextWindow
+	}
+	if p.budget, err = newBudget(w, s, o, p.resolved); err != nil {
+		return nil, err
+	}
+	at := newPlace(w, s, cfg)
+	at.budget = p.budget
+	owners, warnings := openTools(p.agent.Tools.On, at)
 	p.places = placesOf(owners)
 	if !p.agent.Tools.Declared && len(warnings) > 1 {
 		warnings = []string{fmt.Sprintf("%s: a persona that names no tools has all of the default ones; %d of them are not in this build (ignored)", p.agent.Pos, len(warnings))}
@@ -202,6 +214,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
 	send.System = host.Prompt(len(p.agent.Tools.On) > 0, surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
+	p.turn.Retry = patience(w, o)
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
 	return p, nil
 }
@@ -262,7 +275,7 @@ func (p *plan) instructions(o Options) (string, error) {
 
 // setup is the plan as the host takes it.
 func (p *plan) setup(m model.Model, alone bool) host.Setup {
-	p.turn.Model = m
-	return host.Setup{Began: p.began, Alone: alone, Place: p.places,
+	p.turn.Model = p.budget.meter(m)
+	return host.Setup{Began: p.began, Alone: alone, Place: p.places, Cost: p.budget.said,
 		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
 }

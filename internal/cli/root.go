@@ -17,6 +17,9 @@ import (
 	"jig/internal/print"
 )
 
+// defaultMaxWait is long enough for a limit that is counted by the minute.
+const defaultMaxWait = 10 * time.Minute
+
 // version is set by the linker.
 var version = "dev"
 
@@ -134,8 +137,10 @@ func runCommand(w World) *cobra.Command {
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "end with an error after `N` model requests (0: no limit)")
-	f.DurationVar(&o.MaxWait, "max-wait", 10*time.Minute, "with -m, wait at most this `duration` for background jobs before they are killed (0: no limit)")
+	f.Var(moneyFlag{&o.MaxCost}, "max-cost", "with -m, end before the models cost more than this many `dollars`, which must be more than 0")
+	f.DurationVar(&o.MaxWait, "max-wait", defaultMaxWait, "with -m, wait at most this `duration` for a provider that limits or fails, and for background jobs before they are killed (0: no limit)")
 	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
+	f.StringVar(&o.Record, "record", "", "with -m, write what the model says to a new `file` that a replay provider plays")
 	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
 	configFlags(c, &o)
 	complete(c, "output-format", print.Formats)
@@ -168,6 +173,12 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("--output-format applies to -m runs only")
 	case f.Changed("max-wait") && !o.HasMessage:
 		return usagef("--max-wait applies to -m runs only")
+	case f.Changed("max-cost") && !o.HasMessage:
+		return usagef("--max-cost applies to -m runs only")
+	case f.Changed("record") && o.Record == "":
+		return usagef("--record must name a file")
+	case f.Changed("record") && !o.HasMessage:
+		return usagef("--record applies to -m runs only")
 	case o.MaxWait < 0:
 		return usagef("--max-wait must be 0 (no limit) or more, got %s", o.MaxWait)
 	case f.Changed("max-turns") && !o.HasMessage:

@@ -22,7 +22,7 @@ func run(ctx context.Context, w World, o Options) error {
 		return debug(w, o)
 	}
 	if !o.HasMessage {
-		return interactive(w, o)
+		return interactive(ctx, w, o)
 	}
 	before := print.FailedBefore("", o.Model, "")
 	err := headless(ctx, w, o, &before)
@@ -43,8 +43,8 @@ func run(ctx context.Context, w World, o Options) error {
 	return err
 }
 
-// interactive is the start of a session with a person. What it asks about trust holds for later runs.
-func interactive(w World, o Options) error {
+// interactive is the start of a session with a person. What it asks holds for later runs.
+func interactive(ctx context.Context, w World, o Options) error {
 	if !w.InTerm || !w.OutTerm {
 		if err := unknown(w, o); err != nil {
 			return err
@@ -55,11 +55,20 @@ func interactive(w World, o Options) error {
 	if err != nil {
 		return err
 	}
+	w.In = answers(w)
 	if err := askTrust(w, s); err != nil {
 		return err
 	}
 	if err := unknown(w, o); err != nil {
 		return err
+	}
+	if s, err = look(w, o.Config, o.Trust); err != nil { // what is trusted by now counts
+		return err
+	}
+	if isFirst(w, s, o) {
+		if err := firstStart(ctx, w, s); err != nil {
+			return err
+		}
 	}
 	return usagef(`this build has no screen yet: use jig run -m "…", or jig demo to see it work`)
 }
@@ -102,14 +111,24 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	for _, x := range p.warnings {
 		w.warn("%s", x)
 	}
-	m, err := openModel(p.resolved)
+	m, err := openModel(w, p.resolved)
 	if err != nil {
 		return err
 	}
+	if err := p.budget.open(); err != nil {
+		return err
+	}
+	defer p.budget.close(w, o)
+	recorder, err := recordTo(w, s, cfg, p, o)
+	if err != nil {
+		return err
+	}
+	defer closeRecording(w, recorder, o)
 	h := host.New()
 	defer closeHost(w, h)
 	setup := p.setup(m, true)
 	setup.MaxWait = o.MaxWait
+	tapes(w, s, cfg, p, m, recorder, &setup)
 	id, err := h.Open(setup)
 	if err != nil {
 		return err

@@ -5,8 +5,10 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -63,4 +65,44 @@ func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(json.Indent(&b, all[n-1].Body, "", "  "))
 	b.WriteByte('\n')
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o644))
+}
+
+// cmdRounds writes a script of replies that read one file each, and a last one that ends: rounds N DIR
+// FILE. The files are made too, each of about 2,000 bytes.
+func cmdRounds(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 3, 3, "rounds N DIR FILE")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o755))
+	var replies []modeltest.Reply
+	for i := range n {
+		name := fmt.Sprintf("%s/%03d.txt", args[1], i)
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(strings.Repeat(fmt.Sprintf("line of file %d\n", i), 120)), 0o644))
+		call := modeltest.Call{ID: fmt.Sprint("given", i), Name: "read_file", Args: fmt.Sprintf(`{"path":%q}`, name)}
+		replies = append(replies, modeltest.Reply{Text: "I look.", Calls: []modeltest.Call{call}, Bytes: 1 << 16})
+	}
+	b, err := json.Marshal(append(replies, modeltest.Reply{Text: "done"}))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b, 0o644))
+}
+
+// cmdKeeps gives a server a prompt cache: keeps NAME.
+func cmdKeeps(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "keeps NAME")
+	find(ts, args[0]).Cache = &modeltest.Cache{}
+}
+
+// cmdCached checks how much of all input a server read from its cache: cached NAME PERCENT.
+func cmdCached(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "cached NAME PERCENT")
+	least, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var read, input int
+	for _, u := range find(ts, args[0]).CacheUses() {
+		read, input = read+u.Read, input+u.Input
+	}
+	if input == 0 || 100*read < least*input {
+		ts.Fatalf("%s read %d of %d bytes from its cache, want %d %%", args[0], read, input, least)
+	}
+	ts.Logf("%s read %.1f %% of %d bytes from its cache", args[0], 100*float64(read)/float64(input), input)
 }

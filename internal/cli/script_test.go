@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 }
 
 // blank are the variables that would let the machine's own settings into a script.
-var blank = []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "LOCAL_API_KEY",
+var blank = []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "LOCAL_API_KEY",
 	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
 
 func setUp(e *testscript.Env) error {
@@ -50,7 +50,8 @@ func setUp(e *testscript.Env) error {
 	for _, k := range blank {
 		e.Setenv(k, "")
 	}
-	e.Values[stageKey{}] = &stage{t: e.T().(testing.TB), servers: map[string]*server{}, vars: e.Vars}
+	e.Setenv("JIG_TEST_PORTS", "none") // what listens on the machine's own is none of a script's business
+	e.Values[stageKey{}] = &stage{t: e.T().(testing.TB), servers: map[string]*server{}, listeners: map[string]*listener{}, vars: e.Vars}
 	return os.MkdirAll(home, 0o755)
 }
 
@@ -63,21 +64,26 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"bytes": cmdBytes, "grow": cmdGrow, "many": cmdMany, "fifo": cmdFifo, "socket": cmdSocket,
 	"link": cmdLink, "age": cmdAge, "mode": cmdMode, "length": cmdLength, "drop": cmdDrop,
 	// a model
-	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent,
+	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached,
+	// the way to it
+	"secure": cmdSecure, "proxy": cmdProxy, "seen": cmdSeen, "userinfo": cmdUserinfo,
 }
 
 func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	all := maps.Clone(scriptCommands)
 	maps.Copy(all, shellCommands)
+	maps.Copy(all, firstCommands)
 	return all
 }
 
 // stage is what one script has going on.
 type stage struct {
-	t       testing.TB
-	vars    []string
-	servers map[string]*server
-	talk    *talk
+	t         testing.TB
+	vars      []string
+	servers   map[string]*server
+	between   network
+	listeners map[string]*listener
+	talk      *talk
 }
 
 type stageKey struct{}
@@ -87,7 +93,7 @@ func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage)
 // environ is the script's environment as it is now.
 func (s *stage) environ(ts *testscript.TestScript) []string {
 	var out []string
-	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_CALL", "AWAY"}
+	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_TEST_HASTE", "JIG_CALL", "AWAY"}
 	for _, kv := range s.vars {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)

@@ -75,6 +75,9 @@ func sameFile(a, b string) bool {
 
 func (s *survey) trustFile() string { return filepath.Join(s.places.State, "trust.json") }
 
+// costFolder is where jigs that this one starts keep their accounts.
+func (s *survey) costFolder() string { return filepath.Join(s.places.State, "cost") }
+
 // sandboxFile is where the answer about the sandbox is kept.
 func (s *survey) sandboxFile() string { return filepath.Join(s.places.State, "sandbox.json") }
 

@@ -41,6 +41,9 @@ func openShell(t config.Tool, p place) (tool.Owner, error) {
 		r := p.regime(func(path string) bool { return shell.CouldWrite(o, path) })
 		o.Tier, o.Bwrap = r.report.Tier, r.bwrap
 	}
+	if p.budget != nil {
+		o.Env, o.Child = p.budget.forCommands(o.Env, p.budget.dir == "" || shell.CouldWrite(o, p.budget.dir))
+	}
 	return shell.New(o)
 }
 

@@ -100,9 +100,18 @@ func forgetTrust(w World, s *survey) error {
 	return s.store(t)
 }
 
+// answers are the lines that a person types before a session begins. One who asks after another goes
+// on with what that one has read.
+func answers(w World) *bufio.Reader {
+	if in, ok := w.In.(*bufio.Reader); ok {
+		return in
+	}
+	return bufio.NewReader(io.LimitReader(w.In, 1<<16))
+}
+
 // askTrust asks once for each untrusted level, with a plain line. No answer is a no.
 func askTrust(w World, s *survey) error {
-	in := bufio.NewReader(io.LimitReader(w.In, 1<<16))
+	in := answers(w)
 	for _, l := range s.untrusted() {
 		what := "This project brings configuration of its own"
 		if l.changed {

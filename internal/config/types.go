@@ -75,6 +75,9 @@ type Provider struct {
 	Key Secret `key:"key"`
 	// further HTTP headers to send
 	Headers map[string]Secret `key:"headers"`
+	// how many seconds an answer may send nothing before the request is given up; 0 is for ever,
+	// left out it is 300
+	IdleTimeout *float64 `key:"idle_timeout" range:"0,86400"`
 }
 
 // Knobs are the settings that a model and an agent can both have; an agent's go

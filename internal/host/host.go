@@ -26,6 +26,13 @@ type Setup struct {
 	Alone bool
 	// MaxWait bounds that wait; 0 is no bound.
 	MaxWait time.Duration
+	// Notices is how many notices the next request brings, where that is known beforehand because a
+	// session is played again: jobs take their time, and their reports must land where they did. nil
+	// is never known.
+	Notices func() (n int, known bool)
+	// Cost says what was spent since the session was opened; the turn's part and what was spent before
+	// are added here. nil, or nil as its answer, says nothing.
+	Cost func() *proto.Cost
 }
 
 // Place is where a session's tools act, with what they leave running there. It lives as long as the
@@ -118,7 +125,7 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 	case proto.Submit:
 		s.submit(c)
 	case proto.Esc:
-		s.scopes.endInnermost()
+		s.esc()
 	case proto.Stop:
 		s.stop()
 	case proto.Answer:

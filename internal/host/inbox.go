@@ -88,16 +88,33 @@ func (b *inbox) boundary() bool {
 	return slices.ContainsFunc(b.items, func(it item) bool { return !it.atEnd })
 }
 
-// take gives what may land now; with all, also what waits for the end of a turn.
-func (b *inbox) take(all bool) []proto.Said {
+// notices is how many notices are there.
+func (b *inbox) notices() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, it := range b.items {
+		if it.said.Notice != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// take gives what may land now, with all also what waits for the end of a turn. Of the notices it
+// gives the first most; when most is negative, every one.
+func (b *inbox) take(all bool, most int) []proto.Said {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []proto.Said
 	var rest []item
 	for _, it := range b.items {
-		if it.atEnd && !all {
+		notice := it.said.Notice != ""
+		if it.atEnd && !all || notice && most == 0 {
 			rest = append(rest, it)
 			continue
+		}
+		if notice {
+			most--
 		}
 		out = append(out, it.said)
 	}

@@ -28,13 +28,16 @@ func (s *scopes) open(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-func (s *scopes) endInnermost() {
+// endInnermost reports whether there was anything to end.
+func (s *scopes) endInnermost() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.stack); n > 0 {
+	n := len(s.stack)
+	if n > 0 {
 		s.stack[n-1].cancel()
 		s.stack = s.stack[:n-1]
 	}
+	return n > 0
 }
 
 // endAll reports whether there was anything to end.

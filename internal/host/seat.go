@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"jig/internal/agent"
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -20,15 +21,20 @@ type seat struct {
 	line    *session.Line
 	scopes  scopes
 	pending pending
+	limit   limit
 	*inbox
 
 	mu    sync.Mutex
 	jobs  []proto.Job // what runs beside the turns, oldest first
 	ended bool        // the next turn was ended before it began
+
+	landed int // notices that the next request brings so far
+
+	before money.Amount // what was spent before the session was opened
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
-	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox()}
+	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost.Session}
 }
 
 func (s *seat) submit(c proto.Submit) {
@@ -50,9 +56,16 @@ func (s *seat) kill(ids []string) error {
 	return nil
 }
 
-// stop ends the running turn, or the one that is just about to start.
+// esc ends the innermost thing: the calls, the turn, or the wait for a limit after it.
+func (s *seat) esc() {
+	if !s.scopes.endInnermost() {
+		s.limit.giveUp()
+	}
+}
+
+// stop ends the running turn, or the one that is just about to start, or the wait for a limit.
 func (s *seat) stop() {
-	if s.scopes.endAll() {
+	if s.scopes.endAll() || s.limit.giveUp() {
 		return
 	}
 	waiting := s.waiting()
@@ -69,42 +82,94 @@ func (s *seat) stopped() bool {
 	return was
 }
 
-// Take gives what may land at a round boundary.
-func (s *seat) Take() []proto.Said { return s.take(false) }
+// Take gives what may land at a round boundary, which is all that is there. Where a session is played
+// again, the notices of the request that comes are waited for, as long as a job may bring them, and
+// others wait for their turn.
+func (s *seat) Take(ctx context.Context) []proto.Said {
+	if n, known := s.rehearsed(); known {
+		_, _ = s.await(ctx, func() bool { return s.notices() >= n })
+	}
+	out := s.gather(false)
+	s.landed = 0
+	return out
+}
+
+// gather takes what is there, but no more notices than the next request is known to bring.
+func (s *seat) gather(all bool) []proto.Said {
+	most := -1
+	if n, known := s.rehearsed(); known {
+		most = max(n, 0)
+	}
+	out := s.take(all, most)
+	for _, said := range out {
+		if said.Notice != "" {
+			s.landed++
+		}
+	}
+	return out
+}
+
+// rehearsed is how many notices the next request is still to bring, where that is known.
+func (s *seat) rehearsed() (n int, known bool) {
+	if s.setup.Notices == nil {
+		return 0, false
+	}
+	n, known = s.setup.Notices()
+	return n - s.landed, known
+}
 
 // serve runs turns until ctx ends. It looks at the inbox again before it sleeps, so nothing that
 // arrives while a turn ends is missed.
 func (s *seat) serve(ctx context.Context) {
-	var limit limitTimer
-	defer limit.stop()
+	defer s.limit.stop()
 	for ctx.Err() == nil {
-		if !s.due() && !limit.passed {
+		if !s.due() && !s.limit.passed() {
 			select {
 			case <-s.wake:
-			case <-limit.C():
-				limit.passed = true
+				if s.limit.waiting() == nil { // it may have been given up
+					s.Show(proto.KeyWaiting, nil)
+				}
+			case <-s.limit.tick():
+				s.Show(proto.KeyWaiting, s.limit.waiting())
 			case <-ctx.Done():
 			}
 			continue
 		}
-		limit.stop()
+		s.limit.stop()
+		s.Show(proto.KeyWaiting, nil)
 		end := s.turn(ctx)
 		limited := end.Limited && !s.setup.Alone
 		if limited {
-			limit.start(end.After)
+			s.limit.start(end, s.line.State().Began.Provider, s.nudge)
 		}
 		s.hold(end.Why == proto.Interrupted || limited)
-		if s.line.Say(end) != nil {
+		if s.line.Say(append(s.cost(), end)...) != nil {
 			return
 		}
+		s.Show(proto.KeyWaiting, s.limit.waiting())
 	}
+}
+
+// cost is what there is to say at a turn's end of what was spent. What a child spent after the turn
+// that started it counts for the next one.
+func (s *seat) cost() []proto.Fact {
+	if s.setup.Cost == nil {
+		return nil
+	}
+	c := s.setup.Cost()
+	if c == nil {
+		return nil
+	}
+	c.Session = s.before.Plus(c.Session)
+	c.Turn = c.Session - s.line.State().Cost.Session
+	return []proto.Fact{*c}
 }
 
 func (s *seat) turn(ctx context.Context) proto.Ended {
 	ctx, done := s.Scope(ctx)
 	defer done()
 	var facts []proto.Fact
-	for _, said := range s.take(true) {
+	for _, said := range s.gather(true) {
 		facts = append(facts, said)
 	}
 	if s.stopped() {

@@ -20,6 +20,11 @@ func (s *seat) Wait(ctx context.Context) (landed bool, note string) {
 	if !s.setup.Alone {
 		return false, ""
 	}
+	return s.await(ctx, s.boundary)
+}
+
+// await waits, in sight, until something is there or no job runs that could bring it.
+func (s *seat) await(ctx context.Context, there func() bool) (landed bool, note string) {
 	start := time.Now()
 	tick := time.NewTicker(sayWaiting)
 	defer tick.Stop()
@@ -33,7 +38,7 @@ func (s *seat) Wait(ctx context.Context) (landed bool, note string) {
 	for {
 		jobs := s.running()
 		switch {
-		case s.boundary():
+		case there():
 			return true, ""
 		case len(jobs) == 0 || ctx.Err() != nil:
 			return false, ""
@@ -61,35 +66,4 @@ func labels(jobs []proto.Job) string {
 		out = append(out, fmt.Sprintf("%s (%s)", j.ID, j.Label))
 	}
 	return strings.Join(out, ", ")
-}
-
-// limitTimer is when a session tries again after the provider's limit.
-type limitTimer struct {
-	t      *time.Timer
-	passed bool
-}
-
-// unknownLimit is how long a limit is taken to last when the provider does not say.
-const unknownLimit = time.Minute
-
-func (l *limitTimer) start(after time.Duration) {
-	if after <= 0 {
-		after = unknownLimit
-	}
-	l.t = time.NewTimer(after)
-}
-
-func (l *limitTimer) stop() {
-	if l.t != nil {
-		l.t.Stop()
-	}
-	l.t, l.passed = nil, false
-}
-
-// C never fires when no limit is running.
-func (l *limitTimer) C() <-chan time.Time {
-	if l.t == nil {
-		return nil
-	}
-	return l.t.C
 }

@@ -6,6 +6,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -31,7 +32,26 @@ type Request struct {
 	Reasoning string // none, minimal, low, medium, high, xhigh, max; "" leaves it to the provider
 
 	Temperature, TopP *float64 // nil leaves it to the provider
+
+	// More, where there is one, is asked before each further request that is made for the same reply,
+	// as when the provider pauses it: with the reply so far, whose blocks and usage are in the whole one,
+	// and how many bytes more than this request the further one holds. It gives the further one's
+	// MaxOutput, or the error to end with.
+	More func(soFar Reply, bytes int) (maxOutput int, err error)
+
+	// Heard, where there is one, is told how the reply comes from a host: by the goroutine that reads it.
+	Heard func(host string, p Progress)
 }
+
+// Progress is what came of a reply.
+type Progress int
+
+// Progress is made by what adds to the reply; what else comes only shows that somebody is there.
+const (
+	Asked Progress = iota // nothing yet: the request is being made
+	Alive
+	Grew
+)
 
 // Tool is what a model is told of a tool.
 type Tool struct {
@@ -52,6 +72,8 @@ type Reply struct {
 	Blocks msg.Blocks // Call blocks have Given, Name and Args; their ID is the session's to give
 	Usage  msg.Usage  // zero when the provider reported none
 	Stop   Stop
+	// CutBy names what lowered the output limit that cut the reply, "" when it was the model's own.
+	CutBy string
 }
 
 // Stop says why a reply ended.
@@ -86,11 +108,17 @@ type Error struct {
 	Status int           // HTTP status, 0 when there was none
 	After  time.Duration // how long the provider asks to wait, 0 when it does not say
 	Text   string        // one line
+	What   string        // Text without its advice, for whoever follows that; "" when it is all of it
 	Cause  error         // may be nil
+	// Final says that sending the request again is no use, although its kind alone would not.
+	Final bool
 }
 
 func (e *Error) Error() string { return e.Text }
 func (e *Error) Unwrap() error { return e.Cause }
+
+// ErrUnsent is the cause of an error that came before the request was made.
+var ErrUnsent = errors.New("the request was not made")
 
 // Errorf makes an Error of a kind; a final %w argument is not supported, set Cause instead.
 func Errorf(k Kind, format string, a ...any) *Error {
@@ -100,20 +128,35 @@ func Errorf(k Kind, format string, a ...any) *Error {
 // WireIDs chooses the id under which each call crosses the wire: the provider's own where it gave
 // one that is well-formed and not yet taken in this conversation, ours otherwise. Some compatible
 // servers only accept ids of their own making, and others repeat them; this serves both. The
-// choice depends on the messages before a call alone, so it is stable from request to request.
+// choice depends on the messages before a call alone, so it is stable from request to request; for
+// that reason one of the form of ours is not taken either, as it may be that of a later call.
 func WireIDs(messages []msg.Message) map[string]string {
 	out, taken := map[string]string{}, map[string]bool{}
 	for _, m := range messages {
 		for _, c := range m.Blocks.Calls() {
 			id := c.Given
-			if !plainID(id) || taken[id] {
-				id = c.ID
+			if !plainID(id) || taken[id] || likeOurs(id) {
+				id = FreeID(c.ID, taken)
 			}
 			taken[id] = true
 			out[c.ID] = id
 		}
 	}
 	return out
+}
+
+// likeOurs says whether an id has the form of those that a session gives.
+func likeOurs(id string) bool {
+	digits, ok := strings.CutPrefix(id, "call")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// FreeID is an id of ours, lengthened where a provider's own has come to be the same.
+func FreeID(id string, taken map[string]bool) string {
+	for taken[id] {
+		id += "x"
+	}
+	return id
 }
 
 func plainID(s string) bool {
@@ -135,6 +178,10 @@ func plain(c byte) bool {
 
 // NoOutput stands for a tool's empty result: providers refuse an empty text.
 const NoOutput = "(no output)"
+
+// NoWords stands for what the user's side said where it was nothing but blanks, or where a
+// conversation has lost its beginning: some providers want the user to speak first and last.
+const NoWords = "(nothing was said)"
 
 // WireName makes the name of a call fit to be sent back: a model may have invented one that its
 // provider would refuse to read again. Names of real tools pass unchanged.

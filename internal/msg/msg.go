@@ -33,6 +33,8 @@ type Blocks []Block
 // Text is plain text, always valid UTF-8.
 type Text struct {
 	Text string `json:"text"`
+	// Raw is what else the provider wants back with it, such as its own id of the text.
+	Raw []byte `json:"raw,omitempty"`
 }
 
 // Image is a picture for a model that can see.
@@ -75,7 +77,7 @@ func (Call) block()      {}
 func (Result) block()    {}
 
 // Say makes a message of one text.
-func Say(r Role, text string) Message { return Message{Role: r, Blocks: Blocks{Text{text}}} }
+func Say(r Role, text string) Message { return Message{Role: r, Blocks: Blocks{Text{Text: text}}} }
 
 // Text joins the text blocks, without a separator: a provider may split one text into several.
 func (b Blocks) Text() string {

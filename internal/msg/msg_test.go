@@ -12,7 +12,7 @@ import (
 
 func TestEveryBlockSurvivesWritingAndReading(t *testing.T) {
 	in := msg.Message{Role: msg.Assistant, Provider: "p", Model: "m", Blocks: msg.Blocks{
-		msg.Text{Text: "<a> & é"},
+		msg.Text{Text: "<a> & é", Raw: []byte(`{"id":"msg_1"}`)},
 		msg.Image{MIME: "image/png", Data: []byte{0, 255}},
 		msg.Reasoning{Text: "hm", Raw: []byte(`{"signature":"x"}`)},
 		msg.Call{ID: "call00001", Given: "toolu_1", Name: "read_file", Args: `{"path":`},

@@ -35,9 +35,16 @@ type jobs struct {
 }
 
 type waits struct {
-	Type  string      `json:"type"` // "waiting"
-	Jobs  []proto.Job `json:"jobs"`
-	Since time.Time   `json:"since"`
+	Type string      `json:"type"` // "waiting"
+	Jobs []proto.Job `json:"jobs,omitempty"`
+	*proto.Retry
+	Since time.Time `json:"since"`
+}
+
+type silence struct {
+	Type string `json:"type"` // "waiting"
+	proto.Silence
+	Since time.Time `json:"since"`
 }
 
 type progress struct {
@@ -61,7 +68,10 @@ func (e *events) write(ev proto.Event) error {
 	case []proto.Job:
 		return e.line(jobs{"jobs", v})
 	case proto.Waiting:
-		return e.line(waits{"waiting", v.Jobs, v.Since})
+		if v.Silence != nil {
+			return e.line(silence{"waiting", *v.Silence, v.Since})
+		}
+		return e.line(waits{"waiting", v.Jobs, v.Retry, v.Since})
 	case tool.Card:
 		return e.line(progress{"progress", strings.TrimPrefix(ev.Key, proto.KeyCall), v})
 	case nil:

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"time"
 
 	"jig/internal/msg"
 	"jig/internal/print"
@@ -259,5 +260,47 @@ func TestJSONHoldsNothingThatSteersATerminal(t *testing.T) {
 				t.Errorf("%q in %s", got, line)
 			}
 		}
+	}
+}
+
+// A run that waits for its provider is not taken for dead: one line, one event, and nothing of a
+// server's words that steers a terminal.
+func TestAProvidersSilenceIsShownOnStandardErrorAndInTheEvents(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var out, errs bytes.Buffer
+	h := &recorded{events: []proto.Event{
+		{Key: proto.KeyWaiting, Now: proto.Waiting{Since: at, Silence: &proto.Silence{Provider: "p", Kind: proto.KindSilence, Why: "h\x1b has sent\nnothing for 30s", Silent: 30, Try: 1}}},
+		{Key: proto.KeyWaiting}, {Seq: 1, Fact: proto.Ended{Why: proto.Done}}}}
+	if _, err := print.Run(t.Context(), h, "s1", "go", print.Options{Format: print.JSONL, Out: &out, Err: &errs}); err != nil {
+		t.Fatal(err)
+	}
+	if errs.String() != "jig: h\ufffd has sent nothing for 30s\n" {
+		t.Errorf("%q", errs.String())
+	}
+	first, _, _ := strings.Cut(out.String(), "\n")
+	if first != `{"type":"waiting","provider":"p","kind":"silence","why":"h\u001b has sent\nnothing for 30s","silent":30,"try":1,"since":"2026-11-30T12:00:00Z"}` {
+		t.Error(first)
+	}
+}
+
+func TestAWaitForAProviderIsShownOnStandardErrorAndInTheEvents(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	wait := func(seconds float64, try, tries int) proto.Event {
+		return proto.Event{Key: proto.KeyWaiting, Now: proto.Waiting{Since: at, Retry: &proto.Retry{
+			Provider: "p", Kind: "limit", Why: "slow\x1b[31m\ndown", Until: at.Add(time.Minute), Seconds: seconds, Try: try, Tries: tries}}}
+	}
+	var out, errs bytes.Buffer
+	h := &recorded{events: []proto.Event{wait(90.4, 2, 13), wait(0.5, 3, 0), wait(3600, 0, 0), {Key: proto.KeyWaiting}, {Seq: 1, Fact: proto.Ended{Why: proto.Done}}}}
+	if _, err := print.Run(t.Context(), h, "s1", "go", print.Options{Format: print.JSONL, Out: &out, Err: &errs}); err != nil {
+		t.Fatal(err)
+	}
+	want := "jig: waiting 1m30s, then try 2 of 13: slow\ufffd[31m down\njig: waiting 500ms, then try 3: slow\ufffd[31m down\njig: waiting 1h0m0s, then asking again: slow\ufffd[31m down\n"
+	if errs.String() != want {
+		t.Errorf("%q, want %q", errs.String(), want)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	first := `{"type":"waiting","provider":"p","kind":"limit","why":"slow\u001b[31m\ndown","until":"2026-11-30T12:01:00Z","seconds":90.4,"try":2,"tries":13,"since":"2026-11-30T12:00:00Z"}`
+	if len(lines) != 5 || lines[0] != first {
+		t.Errorf("%d lines: %s", len(lines), lines[0])
 	}
 }

@@ -15,8 +15,15 @@ type waiting struct{ w io.Writer }
 
 func (w waiting) show(e proto.Event) error {
 	v, ok := e.Now.(proto.Waiting)
-	if !ok {
+	switch {
+	case !ok:
 		return nil
+	case v.Silence != nil:
+		_, err := fmt.Fprintf(w.w, "jig: %s\n", Clean(oneRow(v.Silence.Why)))
+		return err
+	case v.Retry != nil:
+		_, err := fmt.Fprintf(w.w, "jig: %s\n", again(*v.Retry))
+		return err
 	}
 	var names []string
 	for _, j := range v.Jobs {
@@ -24,4 +31,22 @@ func (w waiting) show(e proto.Event) error {
 	}
 	_, err := fmt.Fprintf(w.w, "jig: waiting for %s for %s\n", strings.Join(names, ", "), time.Since(v.Since).Round(time.Second))
 	return err
+}
+
+// again says for how long and why a request waits before it is made again.
+func again(r proto.Retry) string {
+	left := time.Duration(r.Seconds * float64(time.Second))
+	if left >= 10*time.Second {
+		left = left.Round(time.Second)
+	} else {
+		left = left.Round(100 * time.Millisecond)
+	}
+	try := "then asking again"
+	switch {
+	case r.Try > 0 && r.Tries > 0:
+		try = fmt.Sprintf("then try %d of %d", r.Try, r.Tries)
+	case r.Try > 0:
+		try = fmt.Sprintf("then try %d", r.Try)
+	}
+	return fmt.Sprintf("waiting %s, %s: %s", left, try, Clean(oneRow(r.Why)))
 }

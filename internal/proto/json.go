@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Encode writes a fact as one JSON object without a newline. Its "type" comes first, then its
@@ -48,6 +49,8 @@ func Decode(data []byte) (uint64, Fact, error) {
 		f, err = read[Answered](data)
 	case "closed":
 		f, err = read[Closed](data)
+	case "cost":
+		f, err = read[Cost](data)
 	case "ended":
 		f, err = read[Ended](data)
 	default:
@@ -76,6 +79,8 @@ func name(f Fact) (string, error) {
 		return "answered", nil
 	case Closed:
 		return "closed", nil
+	case Cost:
+		return "cost", nil
 	case Ended:
 		return "ended", nil
 	}
@@ -89,4 +94,29 @@ func marshal(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+type ended Ended
+
+// seconds is how an Ended is written.
+type seconds struct {
+	ended
+	After float64 `json:"after,omitempty"`
+}
+
+// MarshalJSON writes After in seconds, as waits are.
+func (e Ended) MarshalJSON() ([]byte, error) {
+	return marshal(seconds{ended(e), e.After.Seconds()})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Ended) UnmarshalJSON(data []byte) error {
+	var s seconds
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	const most = 1e9 // what is longer is no wait
+	*e = Ended(s.ended)
+	e.After = time.Duration(min(max(s.After, 0), most) * float64(time.Second))
+	return nil
 }

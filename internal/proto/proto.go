@@ -8,6 +8,7 @@ import (
 	"iter"
 	"time"
 
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/tool"
 )
@@ -90,10 +91,25 @@ type Ended struct {
 	Rounds int    `json:"rounds"`
 	// Note is one line a person should know although all went well.
 	Note string `json:"note,omitempty"`
-	// Limited says that the provider wants fewer requests; After is when it may be tried again, in
-	// nanoseconds, 0 when it did not say.
+	// Limited says that the provider wants fewer requests; After is how long after the end it may be
+	// tried again, 0 when it did not say. It is written in seconds.
 	Limited bool          `json:"limited,omitempty"`
 	After   time.Duration `json:"after,omitempty"`
+	// What is Error without its advice, for a wait that follows the advice. It is not written.
+	What string `json:"-"`
+}
+
+// Cost says at the end of a turn what was spent, in US dollars: by the turn and by the whole session.
+// It is only said where prices are known or something was spent.
+type Cost struct {
+	Turn    money.Amount `json:"turn"`
+	Session money.Amount `json:"session"`
+	// Children is the part of the session's that other programs spent which its commands started.
+	Children money.Amount `json:"children,omitempty"`
+	// Limit is the most that the session may spend before it is started again; nil is no limit.
+	Limit *money.Amount `json:"limit,omitempty"`
+	// Estimated says that a part was worked out from sizes, because a provider did not count.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 func (Began) fact()    {}
@@ -102,6 +118,7 @@ func (Opened) fact()   {}
 func (Asked) fact()    {}
 func (Answered) fact() {}
 func (Closed) fact()   {}
+func (Cost) fact()     {}
 func (Ended) fact()    {}
 
 // Event is a fact with its number or, with Seq 0, the present value of one key of the now. A nil
@@ -118,7 +135,7 @@ const (
 	KeyReply   = "reply"   // Writing: the reply that is coming
 	KeyCall    = "call/"   // + call id; tool.Card: a call's progress
 	KeyJobs    = "jobs"    // []Job: what runs beside the turns, oldest first
-	KeyWaiting = "waiting" // Waiting: what a run waits for that has nothing else to do
+	KeyWaiting = "waiting" // Waiting: what a session waits for that has nothing else to do
 )
 
 // Job is something that runs beside the turns.
@@ -133,10 +150,36 @@ type Job struct {
 	Start   time.Time `json:"start"`
 }
 
-// Waiting is a run that only waits for its jobs.
+// Waiting is a session that only waits: for its jobs, until a request is made again, or for an answer
+// of which nothing comes.
 type Waiting struct {
-	Jobs  []Job     `json:"jobs"`
-	Since time.Time `json:"since"`
+	Jobs    []Job     `json:"jobs,omitempty"`
+	Since   time.Time `json:"since"`
+	Retry   *Retry    `json:"retry,omitempty"`
+	Silence *Silence  `json:"silence,omitempty"`
+}
+
+// KindSilence is the kind of a Silence.
+const KindSilence = "silence"
+
+// Silence is a request of whose answer nothing has come for a while.
+type Silence struct {
+	Provider string  `json:"provider"`
+	Kind     string  `json:"kind"`   // KindSilence
+	Why      string  `json:"why"`    // one line for a person
+	Silent   float64 `json:"silent"` // for how many seconds
+	Try      int     `json:"try"`    // the one that is silent, from 1
+}
+
+// Retry is a request that failed and will be made again.
+type Retry struct {
+	Provider string    `json:"provider"`
+	Kind     string    `json:"kind"` // what failed: limit, server or network
+	Why      string    `json:"why"`  // one line for a person
+	Until    time.Time `json:"until"`
+	Seconds  float64   `json:"seconds"`         // until then, when it was shown
+	Try      int       `json:"try,omitempty"`   // the try that comes, from 2; 0 when the turn has ended and a new one comes
+	Tries    int       `json:"tries,omitempty"` // how many there are at most; 0 is no bound
 }
 
 // Writing is a reply so far.

@@ -3,13 +3,17 @@ package proto_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tool"
 )
+
+var limit = 2 * money.Dollar
 
 var every = []proto.Fact{
 	proto.Began{Agent: "coder", Provider: "p", Model: "m", Root: "/r", Tools: []string{"grep"}},
@@ -19,6 +23,7 @@ var every = []proto.Fact{
 	proto.Asked{Call: "call00001", Question: tool.Question{Text: "may it?", Card: &tool.Card{Kind: tool.CardDiff, Text: "+x", Added: 1}}},
 	proto.Answered{Call: "call00001", By: "terminal", Choice: proto.Once},
 	proto.Closed{Call: "call00001", Result: tool.Result{Blocks: msg.Blocks{msg.Text{Text: "ok"}}, Failed: true}, Cause: "panic"},
+	proto.Cost{Turn: 1, Session: 1_500_000_000, Children: 2, Limit: &limit, Estimated: true},
 	proto.Ended{Why: proto.Done, Rounds: 2},
 }
 
@@ -44,5 +49,22 @@ func TestEveryFactSurvivesWritingAndReading(t *testing.T) {
 func TestUnknownFactIsAnError(t *testing.T) {
 	if _, _, err := proto.Decode([]byte(`{"type":"wished","seq":1}`)); err == nil {
 		t.Error("a fact nobody knows was read")
+	}
+}
+
+func TestHowLongALimitLastsIsWrittenInSeconds(t *testing.T) {
+	in := proto.Ended{Why: proto.Failed, Error: "a <b>", Rounds: 1, Limited: true, After: 1500 * time.Millisecond}
+	line, err := proto.Encode(3, in)
+	if want := `{"type":"ended","seq":3,"why":"failed","error":"a <b>","rounds":1,"limited":true,"after":1.5}`; err != nil || string(line) != want {
+		t.Errorf("%s %v", line, err)
+	}
+	if _, out, err := proto.Decode(line); err != nil || out != proto.Fact(in) {
+		t.Errorf("%+v %v", out, err)
+	}
+	for given, want := range map[string]time.Duration{"0": 0, "-1": 0, "1e300": 1e9 * time.Second} {
+		_, f, err := proto.Decode([]byte(`{"type":"ended","seq":3,"after":` + given + `}`))
+		if err != nil || f.(proto.Ended).After != want {
+			t.Errorf("%s: %+v %v", given, f, err)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 type State struct {
 	Began    proto.Began
 	Messages []msg.Message // what the next request sends; valid to send once no call is open
+	Cost     proto.Cost    // what was said last of what was spent
 	Calls    int           // how many calls were ever made; the next call's number follows
 	open     map[string]place
 }
@@ -39,6 +40,8 @@ func (s *State) Apply(f proto.Fact) {
 		s.Began = f
 	case proto.Said:
 		s.say(f.Message)
+	case proto.Cost:
+		s.Cost = f
 	case proto.Closed:
 		at, ok := s.open[f.Call]
 		if !ok {

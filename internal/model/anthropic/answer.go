@@ -24,46 +24,47 @@ type event struct {
 		Signature  string `json:"signature"`
 		JSON       string `json:"partial_json"`
 		StopReason string `json:"stop_reason"`
+		Stop       *why   `json:"stop_details"`
 	} `json:"delta"`
-	Usage *counts `json:"usage"`
+	Usage endpoint.Aside[counts] `json:"usage"`
 }
 
 type message struct {
-	Type       string            `json:"type"`
-	Content    []json.RawMessage `json:"content"`
-	StopReason string            `json:"stop_reason"`
-	Usage      *counts           `json:"usage"`
+	Type       string                 `json:"type"`
+	Content    []json.RawMessage      `json:"content"`
+	StopReason string                 `json:"stop_reason"`
+	Stop       *why                   `json:"stop_details"`
+	Usage      endpoint.Aside[counts] `json:"usage"`
+}
+
+// why says more of a refusal.
+type why struct {
+	Explanation string `json:"explanation"`
 }
 
 // counts are cumulative: a later event repeats or corrects an earlier one, and leaves out what it
 // does not know.
 type counts struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	Input      endpoint.Count `json:"input_tokens"`
+	Output     endpoint.Count `json:"output_tokens"`
+	CacheRead  endpoint.Count `json:"cache_read_input_tokens"`
+	CacheWrite endpoint.Count `json:"cache_creation_input_tokens"`
 }
 
 func (c *counts) merge(d *counts) {
 	if d == nil {
 		return
 	}
-	for _, p := range []struct{ to, from **int }{{&c.Input, &d.Input}, {&c.Output, &d.Output}, {&c.CacheRead, &d.CacheRead}, {&c.CacheWrite, &d.CacheWrite}} {
-		if *p.from != nil {
-			*p.to = *p.from
-		}
-	}
+	c.Input.Merge(d.Input)
+	c.Output.Merge(d.Output)
+	c.CacheRead.Merge(d.CacheRead)
+	c.CacheWrite.Merge(d.CacheWrite)
 }
 
 // usage adds the cached tokens to the input: the API counts them apart.
 func (c *counts) usage() msg.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return *p
-	}
-	return msg.Usage{Input: n(c.Input) + n(c.CacheRead) + n(c.CacheWrite), Output: n(c.Output), CacheRead: n(c.CacheRead), CacheWrite: n(c.CacheWrite)}
+	read, written := c.CacheRead.N, c.CacheWrite.N
+	return msg.Usage{Input: c.Input.N + read + written, Output: c.Output.N, CacheRead: read, CacheWrite: written}
 }
 
 // answer puts a reply together.
@@ -73,6 +74,7 @@ type answer struct {
 	tell   func(model.Delta)
 	blocks []*block
 	stop   string
+	why    string // the provider's words for a refusal
 	usage  counts
 }
 
@@ -80,7 +82,7 @@ type answer struct {
 type block struct {
 	index     int
 	kind      string
-	raw       json.RawMessage // of redacted thinking, as it came
+	raw       json.RawMessage // of what is not rebuilt from its pieces, as it came
 	id, name  string
 	input     json.RawMessage // of a call that came whole
 	text      strings.Builder // text, thinking or arguments
@@ -101,7 +103,7 @@ func (a *answer) Ended() bool { return a.stop != "" }
 func (a *answer) Event(data []byte) (last bool, err error) {
 	var ev event
 	if err := json.Unmarshal(data, &ev); err != nil {
-		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the messages dialect: %v", a.client.Host(), err)
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the messages dialect: %v; check the provider's url and type", a.client.Host(), err)
 	}
 	switch ev.Type {
 	case "error":
@@ -110,17 +112,18 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 		return true, nil
 	case "message_start":
 		if ev.Message != nil {
-			a.usage.merge(ev.Message.Usage)
+			a.usage.merge(ev.Message.Usage.Value)
 		}
 	case "content_block_start":
 		a.begin(ev.Index, ev.Block)
 	case "content_block_delta":
 		a.delta(ev)
 	case "message_delta":
-		a.usage.merge(ev.Usage)
+		a.usage.merge(ev.Usage.Value)
 		if ev.Delta.StopReason != "" {
 			a.stop = ev.Delta.StopReason
 		}
+		a.explain(ev.Delta.Stop)
 	}
 	return false, nil
 }
@@ -131,14 +134,21 @@ func (a *answer) Whole(body []byte) error {
 	if json.Unmarshal(body, &w) != nil || w.Type != "message" {
 		return endpoint.ErrNoReply
 	}
-	a.usage.merge(w.Usage)
+	a.usage.merge(w.Usage.Value)
 	for i, raw := range w.Content {
 		if !a.begin(i, raw) {
 			break
 		}
 	}
 	a.stop = w.StopReason
+	a.explain(w.Stop)
 	return nil
+}
+
+func (a *answer) explain(w *why) {
+	if w != nil && a.Room(len(w.Explanation)) {
+		a.why = w.Explanation
+	}
 }
 
 // begin opens a block; false says that there is no room for it.
@@ -157,8 +167,11 @@ func (a *answer) begin(index int, raw json.RawMessage) bool {
 		Input     json.RawMessage `json:"input"`
 	}
 	_ = json.Unmarshal(raw, &head) // a block that cannot be read has no type and is passed over
+	if n := len(a.blocks); n > 0 && head.ID != "" && a.blocks[n-1].index == index && a.blocks[n-1].id == head.ID {
+		return true // the same event a second time: it must not make a second call
+	}
 	b := &block{index: index, kind: head.Type, id: head.ID, name: head.Name, input: head.Input}
-	if b.kind == "redacted_thinking" {
+	if b.kind != "text" && b.kind != "thinking" && b.kind != "tool_use" {
 		b.raw = raw
 	}
 	a.blocks = append(a.blocks, b)
@@ -203,6 +216,7 @@ func (a *answer) delta(ev event) {
 func (a *answer) reply() model.Reply {
 	r := model.Reply{Usage: a.usage.usage()}
 	calls := false
+	var once endpoint.Calls
 	for _, b := range a.blocks {
 		switch b.kind {
 		case "text":
@@ -214,6 +228,9 @@ func (a *answer) reply() model.Reply {
 		case "redacted_thinking":
 			r.Blocks = append(r.Blocks, msg.Reasoning{Raw: b.raw})
 		case "tool_use":
+			if once.Again(b.id, b.name, b.args()) {
+				continue // its events came twice
+			}
 			calls = true
 			r.Blocks = append(r.Blocks, msg.Call{Given: b.id, Name: b.name, Args: b.args()})
 		}
@@ -223,7 +240,10 @@ func (a *answer) reply() model.Reply {
 		r.Stop = model.StopLength
 	case "refusal":
 		r.Stop = model.StopRefusal
-	case "":
+		if r.Blocks.Text() == "" && a.why != "" {
+			r.Blocks = append(r.Blocks, msg.Text{Text: a.why})
+		}
+	case "", pauseTurn: // there is more to come
 	default:
 		r.Stop = model.StopEnd
 		if calls {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -39,8 +40,14 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 	f.Add("data:" + begin("0", "{\"type\":\"redacted_thinking\",\"data\":\"\xf0\x9f\"}") + "\n\ndata:" + begin("1", "{\"type\":\"tool_use\",\"input\":{\"a\":\"\xff\"}}") + "\n\ndata:" + finish)
 	f.Add("data:" + begin("0", `{"type":"text","text":"\ud83d"}`) + "\n\ndata:" + piece("0", `{"type":"text_delta","text":"\ude00"}`) + "\n\ndata:" + finish)
 	f.Add(`{"type":"error","error":{"type":"overloaded_error"}}`)
+	f.Add("data:" + begin("0", `{"type":"server_tool_use","id":"s","input":{}}`) + "\n\ndata:" + piece("0", `{"type":"input_json_delta","partial_json":"{\"q\":1"}`) + "\n\ndata:" + `{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}` + "\n\ndata:" + end)
+	f.Add(`{"type":"message","content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":"x"}}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		m := New(Options{URL: "http://h", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		m := New(Options{Provider: "p", URL: "http://h", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			sent, _ := io.ReadAll(r.Body)
+			if !json.Valid(sent) || !utf8.Valid(sent) {
+				t.Errorf("%q: sent %q", body, sent)
+			}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 		})})
 		told := ""
@@ -51,5 +58,6 @@ func FuzzAnyAnswerIsReadOrRefused(f *testing.F) {
 		if err != nil && (kindOf(err) == "" || strings.ContainsAny(err.Error(), "\r\n")) || err == nil && r.Stop == "" {
 			t.Errorf("%q: %+v %v", body, r, err)
 		}
+		_, _ = m.Stream(context.Background(), model.Request{Model: "m", Messages: []msg.Message{{Role: msg.Assistant, Provider: "p", Model: "m", Blocks: r.Blocks}}}, nil)
 	})
 }

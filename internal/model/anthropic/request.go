@@ -30,6 +30,7 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Mark        *mark           `json:"cache_control,omitempty"`
 }
 
 // noInput is the schema of a tool that has none: the API demands one.
@@ -48,6 +49,7 @@ type part struct {
 	Type   string  `json:"type"`
 	Text   string  `json:"text,omitempty"`
 	Source *source `json:"source,omitempty"`
+	Mark   *mark   `json:"cache_control,omitempty"`
 }
 
 type source struct {
@@ -68,10 +70,12 @@ type outcome struct {
 	ID      string `json:"tool_use_id"`
 	IsError bool   `json:"is_error,omitempty"`
 	Content []part `json:"content"`
+	Mark    *mark  `json:"cache_control,omitempty"`
 }
 
-// body writes the request. The same request gives the same bytes.
-func (m *Model) body(r model.Request) ([]byte, error) {
+// body writes the request. The same request gives the same bytes. said is what the model has said of
+// its reply so far.
+func (m *Model) body(r model.Request, said []any) ([]byte, error) {
 	v := parseModel(r.Model)
 	q := request{
 		Model: r.Model, MaxTokens: r.MaxOutput, Stream: true,
@@ -88,13 +92,21 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 		if len(t.Input) == 0 {
 			t.Input = json.RawMessage(noInput)
 		}
-		q.Tools = append(q.Tools, tool{t.Name, t.Doc, t.Input})
+		q.Tools = append(q.Tools, tool{Name: t.Name, Description: t.Doc, InputSchema: t.Input})
 	}
 	if len(q.Tools) == 0 {
 		q.Tools, q.ToolChoice = formerTools(r.Messages)
 	}
 	if strings.TrimSpace(r.System) != "" {
 		q.System = []part{{Type: "text", Text: r.System}}
+	}
+	if m.learnt.marks() {
+		markCache(&q)
+	}
+	if n := len(q.Messages); n > 0 && len(said) > 0 && q.Messages[n-1].Role == "assistant" {
+		q.Messages[n-1].Content = append(q.Messages[n-1].Content, said...)
+	} else if len(said) > 0 {
+		q.Messages = append(q.Messages, turn{"assistant", said})
 	}
 	b := encode(q)
 	if b == nil {
@@ -126,7 +138,7 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 		for _, c := range m.Blocks.Calls() {
 			name := model.WireName(c.Name)
 			if !slices.ContainsFunc(out, func(t tool) bool { return t.Name == name }) {
-				out = append(out, tool{name, "", json.RawMessage(noInput)})
+				out = append(out, tool{Name: name, InputSchema: json.RawMessage(noInput)})
 			}
 		}
 	}
@@ -137,10 +149,11 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 }
 
 // turns writes the conversation. Neighbours of one role become one turn, and what a turn has no
-// block for is left out.
+// block for is left out. The user's side is first and never silent, as the API demands.
 func (m *Model) turns(r model.Request) []turn {
 	out := []turn{}
 	ids := model.WireIDs(r.Messages)
+	nothing := part{Type: "text", Text: model.NoWords}
 	for _, x := range r.Messages {
 		var t turn
 		if x.Role == msg.Assistant {
@@ -148,9 +161,15 @@ func (m *Model) turns(r model.Request) []turn {
 			t = turn{"assistant", assistant(x.Blocks, ids, own, parseModel(r.Model).claude)}
 		} else {
 			t = turn{"user", user(x.Blocks, ids)}
+			if len(t.Content) == 0 {
+				t.Content = []any{nothing}
+			}
 		}
 		if len(t.Content) == 0 {
 			continue
+		}
+		if len(out) == 0 && t.Role == "assistant" {
+			out = append(out, turn{"user", []any{nothing}})
 		}
 		if n := len(out); n > 0 && out[n-1].Role == t.Role {
 			out[n-1].Content = append(out[n-1].Content, t.Content...)
@@ -167,29 +186,53 @@ func (m *Model) turns(r model.Request) []turn {
 }
 
 // assistant writes what the model said, in its order, because signed reasoning belongs where it
-// was. Empty texts are left out, and so is reasoning of another author (own is false) and, for the
-// vendor's own models, reasoning that was cut before its signature came.
+// was. Empty texts are left out, and so is reasoning of another author (own is false). Reasoning that
+// led to nothing is no turn, as the API refuses one that ends with it.
 func assistant(blocks msg.Blocks, ids map[string]string, own, signed bool) []any {
 	var out []any
+	spoke := false
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case msg.Text:
 			if strings.TrimSpace(b.Text) != "" {
 				out = append(out, part{Type: "text", Text: b.Text})
+				spoke = true
 			}
 		case msg.Reasoning:
-			var head struct {
-				Type      string `json:"type"`
-				Signature string `json:"signature"`
-			}
-			if own && json.Unmarshal(b.Raw, &head) == nil && (!signed || head.Type != "thinking" || head.Signature != "") {
+			if own && thought(b.Raw, signed) {
 				out = append(out, json.RawMessage(b.Raw))
 			}
 		case msg.Call:
+			spoke = true
 			out = append(out, use{"tool_use", ids[b.ID], model.WireName(b.Name), json.RawMessage(model.WireArgs(b.Args))})
 		}
 	}
+	if !spoke {
+		return nil
+	}
 	return out
+}
+
+// thought says whether a block is reasoning of this dialect, and whole: the same provider and model
+// may have spoken another one before, and reasoning may have been cut before its signature came.
+// Imitations sign nothing.
+func thought(raw []byte, signed bool) bool {
+	var b struct {
+		Type      string  `json:"type"`
+		Thinking  *string `json:"thinking"`
+		Signature *string `json:"signature"`
+		Data      string  `json:"data"`
+	}
+	if json.Unmarshal(raw, &b) != nil {
+		return false
+	}
+	switch b.Type {
+	case "thinking":
+		return b.Thinking != nil && b.Signature != nil && (!signed || *b.Signature != "")
+	case "redacted_thinking":
+		return b.Data != ""
+	}
+	return false
 }
 
 // user writes what the user's side said. A failed result can only hold text, so its pictures come
@@ -206,7 +249,7 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 			if len(content) == 0 {
 				content = []part{{Type: "text", Text: model.NoOutput}}
 			}
-			out = append(out, outcome{"tool_result", ids[b.Call], b.Failed, content})
+			out = append(out, outcome{Type: "tool_result", ID: ids[b.Call], IsError: b.Failed, Content: content})
 			for _, p := range pictures {
 				out = append(out, p)
 			}

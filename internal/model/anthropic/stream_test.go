@@ -79,7 +79,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		events []string
 		kind   model.Kind
 	}{
-		"stop":    {[]string{start, text, end}, model.KindProtocol},
+		"stop":    {[]string{start, text, end}, model.KindNetwork},
 		"end":     {[]string{start, text}, model.KindNetwork},
 		"garbage": {[]string{start, text, `{"type":`}, model.KindProtocol},
 		"error":   {[]string{start, text, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`}, model.KindLimit},
@@ -98,5 +98,29 @@ func TestAToolWithoutASchemaIsAccepted(t *testing.T) {
 	_, err := m.Stream(context.Background(), model.Request{Model: "m", Tools: []model.Tool{{Name: "f"}}, Messages: []msg.Message{msg.Say(msg.User, "hi")}}, nil)
 	if err != nil || !strings.Contains(string(s.Requests()[0].Body), `"input_schema":{"type":"object"}`) {
 		t.Error(err)
+	}
+}
+
+func TestOddCountsAreReadAndCostNoReply(t *testing.T) {
+	for given, want := range map[string]msg.Usage{
+		`{"input_tokens":10.0,"cache_read_input_tokens":"5","output_tokens":"7"}`: {Input: 15, Output: 7, CacheRead: 5},
+		`{"input_tokens":"many","output_tokens":-1}`:                              {Input: 15, Output: 1, CacheRead: 5},
+		`[]`: {Input: 15, Output: 1, CacheRead: 5},
+	} {
+		got, err := stream(t, start, begin("0", `{"type":"text","text":"a"}`), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`+given+`}`, end)
+		if err != nil || got.Usage != want {
+			t.Errorf("%s: %+v %v", given, got.Usage, err)
+		}
+	}
+}
+
+func TestACallThatIsSentAgainIsOneCall(t *testing.T) {
+	use := func(i, id string) string { return begin(i, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`) }
+	args := func(i string) string { return piece(i, `{"type":"input_json_delta","partial_json":"{\"a\":1}"}`) }
+	stop := `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`
+	got, err := stream(t, use("0", "1"), args("0"), use("1", "2"), args("1"), use("0", "1"), args("0"), use("2", "2"), args("2"), stop, end)
+	want := msg.Blocks{msg.Call{Given: "1", Name: "f", Args: `{"a":1}`}, msg.Call{Given: "2", Name: "f", Args: `{"a":1}`}}
+	if d := cmp.Diff(want, got.Blocks); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
 	}
 }

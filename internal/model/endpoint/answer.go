@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ type Answer interface {
 	Whole(body []byte) error
 	// Ended is whether the provider has said why the reply ended.
 	Ended() bool
-	// Excess is Size's.
+	// Excess and Kept are Size's.
 	Excess() string
+	Kept() int
 }
 
 // ErrNoReply says that an answer is not a reply of the dialect.
@@ -63,6 +65,9 @@ func (s *Size) Part() bool {
 	return s.parts <= maxParts
 }
 
+// Kept is how much is kept so far. It only grows.
+func (s *Size) Kept() int { return s.bytes + s.parts }
+
 // Excess names the limit that was passed, "" when none was.
 func (s *Size) Excess() string {
 	switch {
@@ -75,9 +80,20 @@ func (s *Size) Excess() string {
 }
 
 // Ask sends body and gives what comes back to a, streamed or whole, up to its end. An error is
-// ctx's own when ctx ended, else a *model.Error; a then holds what had come.
-func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
-	res, err := c.post(ctx, body)
+// ctx's own when ctx ended, else a *model.Error; a then holds what had come. heard is told how it
+// comes, unless it is nil.
+func (c *Client) Ask(ctx context.Context, body []byte, a Answer, heard func(host string, p model.Progress)) error {
+	if c.err != nil {
+		return c.err
+	}
+	ctx, s := c.listen(ctx, heard)
+	defer s.stop()
+	defer func() {
+		if c.own != nil && gaveUp(ctx) != nil {
+			c.own.leave()
+		}
+	}()
+	res, err := c.post(ctx, body, s)
 	if err != nil {
 		return err
 	}
@@ -87,9 +103,9 @@ func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 	case err != nil:
 		return err
 	case stream:
-		return c.stream(ctx, res, in, a)
+		return c.stream(ctx, res, in, a, s)
 	}
-	return c.whole(ctx, res, in, a)
+	return c.whole(ctx, res, in, a, s)
 }
 
 // begin looks at how an answer begins and says whether it is a stream of events; the answer is read
@@ -97,6 +113,11 @@ func (c *Client) Ask(ctx context.Context, body []byte, a Answer) error {
 // the type of a stream, and streams under none.
 func (c *Client) begin(ctx context.Context, res *http.Response) (body io.Reader, stream bool, err error) {
 	r := bufio.NewReader(res.Body)
+	if b, _ := r.Peek(1); len(b) > 0 && b[0] == mark[0] {
+		if b, _ = r.Peek(len(mark)); bytes.Equal(b, mark) {
+			_, _ = r.Discard(len(mark))
+		}
+	}
 	for n := 1; ; n++ {
 		b, err := r.Peek(n)
 		switch {
@@ -116,14 +137,15 @@ func (c *Client) begin(ctx context.Context, res *http.Response) (body io.Reader,
 }
 
 // stream reads event after event until the dialect's end mark, or the stream's end.
-func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a Answer) error {
-	events := sse.NewReader(in)
+func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a Answer, s *silence) error {
+	var start opening
+	events := sse.NewReader(io.TeeReader(in, &start))
 	for seen := false; ; seen = true {
 		data, err := events.Next()
 		switch {
-		case errors.Is(err, io.EOF) && !seen:
-			return c.notReply(res, nil)
-		case err != nil && a.Ended() && ctx.Err() == nil:
+		case !seen && start.ended(err):
+			return c.notReply(res, start.text)
+		case err != nil && a.Ended() && !cancelled(ctx):
 			return nil // the reply was whole; only the stream's own end is missing
 		case errors.Is(err, sse.ErrTooLong):
 			return c.Errorf(model.KindProtocol, "%s: %v; try again or use another model", c.Host(), err)
@@ -139,16 +161,45 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		case err != nil:
 			return err
 		case last && !a.Ended():
-			return c.Errorf(model.KindProtocol, "%s ended its stream without saying why the reply ended; try again", c.Host())
+			return c.Errorf(model.KindNetwork, "%s ended its stream without saying why the reply ended; try again", c.Host())
 		case last:
 			return nil
+		}
+		s.event(a.Kept())
+		if a.Ended() {
+			s.whole()
 		}
 	}
 }
 
+// opening keeps how a stream began, to tell what it is when it is none.
+type opening struct{ text []byte }
+
+func (o *opening) Write(p []byte) (int, error) {
+	const most = 1 << 10
+	o.text = append(o.text, p[:min(len(p), most-len(o.text))]...)
+	return len(p), nil
+}
+
+// ended says whether an error is the end of something that never was a stream of events. One that
+// began as those do has only broken off.
+func (o *opening) ended(err error) bool {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(o.text), []byte{'\n'})
+	field, _, whole := strings.Cut(string(line), ":")
+	for _, name := range []string{"data", "event", "id", "retry", ""} {
+		if whole && field == name || !whole && field != "" && strings.HasPrefix(name, field) {
+			return false
+		}
+	}
+	return true
+}
+
 // whole reads an answer that was not streamed although a stream was asked for.
-func (c *Client) whole(ctx context.Context, res *http.Response, in io.Reader, a Answer) error {
-	body, err := io.ReadAll(io.LimitReader(in, maxReply+1))
+func (c *Client) whole(ctx context.Context, res *http.Response, in io.Reader, a Answer, s *silence) error {
+	body, err := io.ReadAll(io.LimitReader(grown{in, s}, maxReply+1))
 	switch {
 	case err != nil:
 		return c.broken(ctx, err)

@@ -6,8 +6,8 @@ package endpoint
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,8 +30,15 @@ type Options struct {
 	Headers map[string]string
 	// Proxy chooses the proxy of a request; nil uses none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Transport replaces the built-in one; Proxy is then its own affair.
+	// Roots are the authorities that certificates may come from; nil is those of the machine.
+	Roots *x509.CertPool
+	// Transport replaces the built-in one; Proxy and Roots are then its own affair.
 	Transport http.RoundTripper
+	// Silence is how long an answer may send nothing before it is given up; 0 is 5 minutes, less than 0
+	// for ever. It may take twice as long to begin, and send nothing that adds to it four times as long.
+	Silence time.Duration
+	// Haste divides every wait, and nothing that is said of it, so that tests need not wait; 0 is 1.
+	Haste int
 }
 
 // Vendor is what a dialect knows of its own service.
@@ -44,23 +51,25 @@ type Vendor struct {
 
 // Client sends one kind of request to one address.
 type Client struct {
+	base    string
 	url     *url.URL
 	err     error // why the base URL cannot be used
 	vendor  Vendor
 	headers map[string]string
 	secrets []string
 	http    *http.Client
-	own     *http.Transport
+	own     *connections // nil when the transport is somebody else's
+	silence time.Duration
+	divide  time.Duration
 }
-
-// connectTimeout bounds reaching the server; the answer may take as long as it likes, because a
-// local model can need minutes to read a long conversation.
-const connectTimeout = 20 * time.Second
 
 // New makes a client. auth are the dialect's headers, the key among them. A base URL that cannot
 // be used is reported by Ask, so that building a model cannot fail.
 func New(v Vendor, o Options, auth map[string]string) *Client {
-	c := &Client{vendor: v, headers: map[string]string{}}
+	c := &Client{vendor: v, headers: map[string]string{}, silence: o.Silence, divide: time.Duration(max(1, o.Haste))}
+	if c.silence == 0 {
+		c.silence = defaultSilence
+	}
 	for k, s := range auth {
 		c.headers[http.CanonicalHeaderKey(k)] = s
 	}
@@ -68,22 +77,13 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 		c.headers[http.CanonicalHeaderKey(k)] = s
 	}
 	c.secrets = secrets(o)
-	base := o.URL
-	if base == "" {
-		base = v.Base
+	if c.base = o.URL; c.base == "" {
+		c.base = v.Base
 	}
-	c.url, c.err = join(base, v.Version, v.Path)
+	c.url, c.err = join(c.base, v.Version, v.Path)
 	transport := o.Transport
 	if transport == nil {
-		c.own = &http.Transport{
-			Proxy:               o.Proxy,
-			DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
-			TLSHandshakeTimeout: connectTimeout,
-			ForceAttemptHTTP2:   true,
-			IdleConnTimeout:     90 * time.Second,
-			// A compressed stream is held back by the compressor.
-			DisableCompression: true,
-		}
+		c.own = newConnections(o)
 		transport = c.own
 	}
 	c.http = &http.Client{
@@ -97,9 +97,21 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 // Close gives up the idle connections.
 func (c *Client) Close() error {
 	if c.own != nil {
-		c.own.CloseIdleConnections()
+		c.own.closeIdle()
 	}
 	return nil
+}
+
+// At is the client for another path under the same base URL, for a service that has the model's name
+// in the path. What follows a ? is added to the base URL's own query. The connections are shared,
+// and given up by the Close of the client it was made from.
+func (c *Client) At(path string) *Client {
+	path, query, _ := strings.Cut(path, "?")
+	d := *c
+	if d.url, d.err = join(c.base, c.vendor.Version, path); d.err == nil && query != "" {
+		d.url.RawQuery = strings.TrimPrefix(d.url.RawQuery+"&"+query, "&")
+	}
+	return &d
 }
 
 // Host is the host the requests go to, "" when the URL cannot be used.
@@ -129,21 +141,18 @@ func join(base, version, path string) (*url.URL, error) {
 	return u, nil
 }
 
-// post sends body and returns the answer when its status is 200; the caller closes its body.
+// post sends data and returns the answer when its status is 200; the caller closes its body.
 // Every other outcome is an error: ctx's own when ctx ended, else a *model.Error.
-func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) {
-	if c.err != nil {
-		return nil, c.err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(data))
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("User-Agent", "jig")
-	for k, s := range c.headers {
-		req.Header.Set(k, s)
+	for k, v := range c.headers {
+		req.Header.Set(k, v)
 	}
 	if h, ok := c.headers["Host"]; ok {
 		req.Host = h
@@ -152,15 +161,14 @@ func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) 
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
+	res.Body = body{res.Body, s}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
-	if ctx.Err() != nil {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxShown))
+	if cancelled(ctx) {
 		return nil, ctx.Err()
 	}
 	return nil, c.refused(res, text)
 }
-
-const maxErrorBody = 1 << 20

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"jig/internal/model"
@@ -58,24 +57,6 @@ func TestBaseURLsJoinOnce(t *testing.T) {
 func TestSpacesAroundABaseURLDoNotMatter(t *testing.T) {
 	if u, err := join(" https://h/v1\n", "/v1", "/x"); err != nil || u.String() != "https://h/v1/x" {
 		t.Errorf("%v %v", u, err)
-	}
-}
-
-func TestHowLongToWaitIsReadInEveryForm(t *testing.T) {
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		header, value string
-		want          time.Duration
-	}{
-		{"Retry-After", "3", 3 * time.Second}, {"Retry-After", "0.5", 500 * time.Millisecond}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond},
-		{"Retry-After", "Mon, 30 Nov 2026 12:01:00 GMT", time.Minute}, {"Retry-After", "Mon, 30 Nov 2026 11:00:00 GMT", 0},
-		{"Retry-After", "-5", 0}, {"Retry-After", "soon", 0}, {"Retry-After", "1e300", 1e6 * time.Second}, {"Retry-After", "NaN", 0}, {"X-Other", "3", 0},
-	} {
-		h := http.Header{}
-		h.Set(c.header, c.value)
-		if got := retryAfter(h, now); got != c.want {
-			t.Errorf("%s: %s is %v, want %v", c.header, c.value, got, c.want)
-		}
 	}
 }
 
@@ -130,7 +111,7 @@ func TestAddressesAreShownWithoutUserAndQuery(t *testing.T) {
 func TestTheCauseOfAnErrorHoldsNoAddress(t *testing.T) {
 	c := New(Vendor{}, Options{URL: "http://127.0.0.1:1/v1?key=hunter22"}, nil)
 	defer c.Close()
-	for err := c.Ask(context.Background(), nil, nil); err != nil; err = errors.Unwrap(err) {
+	for err := c.Ask(context.Background(), nil, nil, nil); err != nil; err = errors.Unwrap(err) {
 		if strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%T: %v", err, err)
 		}
@@ -142,7 +123,7 @@ func TestTheProxysPasswordIsNotShown(t *testing.T) {
 		return nil, errors.New(`invalid proxy address "http://me:hunter22@proxy:port": bad port`)
 	}}, nil)
 	defer c.Close()
-	if err := c.Ask(context.Background(), nil, nil); err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "http://proxy:port") {
+	if err := c.Ask(context.Background(), nil, nil, nil); err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "http://proxy:port") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -53,17 +54,42 @@ func secrets(o Options) []string {
 	return out
 }
 
-var addresses = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+// addresses finds them. It is only made where something goes wrong, as making it takes long.
+var addresses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+})
+
+const hidden = "[secret]"
 
 // clean takes secrets out of a text and makes it one line of bounded length.
 func (c *Client) clean(s string) string {
-	s = addresses.ReplaceAllStringFunc(s, address)
+	const enough = 16 << 10 // far more than is left in the end
+	s = strings.TrimSpace(s)
+	s = s[:min(len(s), enough)]
+	s = addresses().ReplaceAllStringFunc(s, address)
 	for _, k := range c.secrets {
-		s = strings.ReplaceAll(s, k, "[secret]")
+		s = strings.ReplaceAll(s, k, hidden)
 	}
+	s = c.maskEnd(s)
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	return shorten(s, 600)
+}
+
+// maskEnd takes the beginning of a secret from the end of a text, where somebody may have cut it.
+func (c *Client) maskEnd(s string) string {
+	end := len(strings.TrimRight(s, "….\"'`)]}> \n"))
+	for _, k := range c.secrets {
+		if strings.Contains(k, " ") { // begins with a word such as Bearer; what follows it is there by itself
+			continue
+		}
+		for n := min(len(k)-1, end); n >= minSecret; n-- {
+			if strings.HasSuffix(s[:end], k[:n]) {
+				return s[:end-n] + hidden + s[end:]
+			}
+		}
+	}
+	return s
 }
 
 // address leaves the scheme, the host and the path of an address: the user before the host and the

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // id is a call's id; one is made where the script has none, as the vendors do.
@@ -37,6 +38,9 @@ func (r Reply) chatWhole(q object) any {
 	if r.Reasoning != "" {
 		m["reasoning_content"] = r.Reasoning
 	}
+	if len(r.Details) > 0 {
+		m["reasoning_details"] = json.RawMessage("[" + strings.Join(r.Details, ",") + "]")
+	}
 	var calls list
 	for i, c := range r.Calls {
 		calls = append(calls, r.fragment(i, c, c.Args, true))
@@ -64,6 +68,9 @@ func (r Reply) fragment(i int, c Call, args string, first bool) object {
 	if first || r.Style == Named {
 		f["name"] = c.Name
 		out["id"], out["type"] = c.id(i), "function"
+	}
+	if first && c.Extra != "" {
+		out["extra_content"] = json.RawMessage(c.Extra)
 	}
 	switch r.Style {
 	case NoIndex:
@@ -98,13 +105,23 @@ func (r Reply) chatEvents(q object) [][]byte {
 	for _, s := range pieces(r.Reasoning, 6) {
 		delta(object{"reasoning_content": s, "content": nil})
 	}
+	for _, d := range r.detailDeltas() {
+		delta(d)
+	}
 	for _, s := range pieces(r.Text, 6) {
 		delta(object{"content": s})
 	}
 	for _, s := range pieces(r.Refusal, 6) {
 		delta(object{"refusal": s})
 	}
+	var whole list
 	for i, c := range r.Calls {
+		whole = append(whole, r.fragment(i, c, c.Args, true))
+	}
+	for i, c := range r.Calls {
+		if r.Style == Doubled {
+			break
+		}
 		args := pieces(c.Args, 7)
 		if r.Style == Whole || r.Style == Object {
 			args = []string{c.Args}
@@ -115,7 +132,23 @@ func (r Reply) chatEvents(q object) [][]byte {
 			delta(object{"tool_calls": list{r.fragment(i, c, a, n == 0)}})
 		}
 	}
-	chunk(list{object{"index": 0, "delta": object{}, "logprobs": nil, "finish_reason": r.chatFinish()}}, nil)
+	last := object{"index": 0, "delta": object{}, "logprobs": nil, "finish_reason": r.chatFinish()}
+	switch {
+	case whole == nil:
+	case r.Style == Doubled:
+		delta(object{"tool_calls": whole})
+		delta(object{"tool_calls": whole})
+	case r.Style == Summed:
+		last["delta"] = object{"tool_calls": whole}
+	case r.Style == Moved:
+		for i, f := range whole {
+			f.(object)["index"] = len(whole) + i
+			delta(object{"tool_calls": list{f}})
+		}
+	case r.Style == Closed:
+		last["message"] = r.chatWhole(q).(object)["choices"].(list)[0].(object)["message"]
+	}
+	chunk(list{last}, nil)
 	if usage {
 		chunk(list{}, r.chatUsage())
 	}

@@ -56,7 +56,40 @@ func typeName(v any) string {
 // checkChat returns the request's fields, or why it is refused, in the order in which the service
 // looks: address, key, body, required fields, unknown fields, values, and the conversation last.
 func (s *Server) checkChat(r *http.Request, body []byte) (object, *problem) {
-	if r.URL.Path != "/v1/chat/completions" {
+	q, p := s.checkBody(r, body, "/v1/chat/completions")
+	if p != nil {
+		return nil, p
+	}
+	model, ok := q["model"].(string)
+	if !ok || model == "" {
+		return nil, chatProblem("", "", "you must provide a model parameter")
+	}
+	if _, ok := q["messages"]; !ok {
+		return nil, missing("messages")
+	}
+	for _, k := range slices.Sorted(keys(q)) {
+		if !slices.Contains(chatKeys, k) {
+			return nil, chatProblem(k, "unknown_parameter", "Unknown parameter: '%s'.", k)
+		}
+	}
+	for _, check := range []func() *problem{
+		func() *problem { return s.knows(model) },
+		func() *problem { return s.chatMessages(q) },
+		func() *problem { return chatTools(q) },
+		func() *problem { return chatSettings(q, model) },
+		func() *problem { return s.Chat.check(q) },
+		func() *problem { return s.chatConversation(q["messages"].(list)) },
+	} {
+		if p := check(); p != nil {
+			return nil, p
+		}
+	}
+	return q, nil
+}
+
+// checkBody checks what all requests to this vendor have in common: address, key and JSON.
+func (s *Server) checkBody(r *http.Request, body []byte, path string) (object, *problem) {
+	if r.URL.Path != path {
 		return nil, &problem{status: 404, kind: "invalid_request_error", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
 	}
 	if r.Method != http.MethodPost {
@@ -77,32 +110,14 @@ func (s *Server) checkChat(r *http.Request, body []byte) (object, *problem) {
 	if err != nil || !ok || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		return nil, chatProblem("", "", "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload.")
 	}
-	model, ok := q["model"].(string)
-	if !ok || model == "" {
-		return nil, chatProblem("", "", "you must provide a model parameter")
-	}
-	if _, ok := q["messages"]; !ok {
-		return nil, missing("messages")
-	}
-	for _, k := range slices.Sorted(keys(q)) {
-		if !slices.Contains(chatKeys, k) {
-			return nil, chatProblem(k, "unknown_parameter", "Unknown parameter: '%s'.", k)
-		}
-	}
-	if len(s.Models) > 0 && !slices.Contains(s.Models, model) {
-		return nil, &problem{status: 404, kind: "invalid_request_error", code: "model_not_found", message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
-	}
-	for _, check := range []func() *problem{
-		func() *problem { return s.chatMessages(q) },
-		func() *problem { return chatTools(q) },
-		func() *problem { return chatSettings(q, model) },
-		func() *problem { return s.chatConversation(q["messages"].(list)) },
-	} {
-		if p := check(); p != nil {
-			return nil, p
-		}
-	}
 	return q, nil
+}
+
+func (s *Server) knows(model string) *problem {
+	if len(s.Models) > 0 && !slices.Contains(s.Models, model) {
+		return &problem{status: 404, kind: "invalid_request_error", code: "model_not_found", message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
+	}
+	return nil
 }
 
 func keys(o object) func(func(string) bool) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"jig/internal/model"
-	"jig/internal/model/anthropic"
 	"jig/internal/model/modeltest"
 	"jig/internal/model/openai"
 	"jig/internal/msg"
@@ -57,9 +56,6 @@ func TestAStreamThatBreaksIsAnErrorWithWhatHadCome(t *testing.T) {
 			for kind, want := range map[modeltest.FaultKind]model.Kind{
 				modeltest.FaultCut: model.KindNetwork, modeltest.FaultEnd: model.KindNetwork, modeltest.FaultError: model.KindServer,
 			} {
-				if kind == modeltest.FaultEnd && after == 0 {
-					want = model.KindProtocol // an empty answer
-				}
 				r := reply
 				r.Fault = modeltest.Fault{Kind: kind, After: after}
 				got, err := ask(cl.make(t, modeltest.New(t, r)), cl.model)
@@ -76,8 +72,11 @@ func TestACutAfterTheFinishReasonLosesNothing(t *testing.T) {
 	for _, cl := range clients() {
 		// The last event is the end mark; all before it have come.
 		n := 5
-		if cl.wire == modeltest.Messages {
+		switch cl.wire {
+		case modeltest.Messages:
 			n = 6
+		case modeltest.Responses:
+			n = 9
 		}
 		s := modeltest.New(t, modeltest.Reply{Text: "ok", Fault: modeltest.Fault{Kind: modeltest.FaultCut, After: n}})
 		if got, err := ask(cl.make(t, s), cl.model); err != nil || got.Stop != model.StopEnd || got.Blocks.Text() != "ok" {
@@ -102,8 +101,8 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 			"key":             {401, nil, `{"error":{"message":"Incorrect API key provided: ` + modeltest.Key + `"}}`, model.KindAuth, []string{"_API_KEY", "[secret]", "(401)"}},
 			"forbidden":       {403, nil, `{"error":{"message":"no access"}}`, model.KindAuth, []string{"no access"}},
 			"payment":         {402, nil, ``, model.KindQuota, []string{"billing"}},
-			"not found":       {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1/", "url"}},
-			"not found page":  {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1/", `a web page titled "502 Bad Gateway"`}},
+			"not found":       {404, nil, `{"error":{"message":"model: gpt-99"}}`, model.KindRequest, []string{"gpt-99", "/v1", "url"}},
+			"not found page":  {404, http.Header{"Content-Type": {"text/html"}}, page, model.KindRequest, []string{"http://127.0.0.1:", "/v1", `a web page titled "502 Bad Gateway"`}},
 			"too large":       {413, nil, `{"error":{"type":"request_too_large","message":"too big"}}`, model.KindOverflow, []string{"too big"}},
 			"limit":           {429, http.Header{"Retry-After": {"7"}}, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, model.KindLimit, []string{"slow down", "wait"}},
 			"quota":           {429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, model.KindQuota, []string{"exceeded your current quota"}},
@@ -120,7 +119,7 @@ func TestEveryStatusBecomesASentenceThatSaysWhatToDo(t *testing.T) {
 			"plain in 200":    {200, http.Header{"Content-Type": {"text/plain"}}, `{"error":"over capacity","code":503}`, model.KindServer, []string{"over capacity"}},
 			"code in stream":  {200, nil, `{"error":{"message":"slow down","code":429}}`, model.KindLimit, []string{"slow down"}},
 			"page in 200":     {200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, page, model.KindProtocol, []string{"text/html", "web page", "url"}},
-			"empty 200":       {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindProtocol, []string{"empty"}},
+			"empty 200":       {200, http.Header{"Content-Type": {"text/event-stream"}}, "\n", model.KindNetwork, []string{"empty"}},
 			"other JSON":      {200, nil, `{"hello":1}`, model.KindProtocol, []string{"not with a model's reply"}},
 			"other events":    {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: <oops>\n\n", model.KindProtocol, nil},
 			"error as event":  {200, http.Header{"Content-Type": {"text/event-stream"}}, "data: {\"type\":\"error\",\"error\":{\"message\":\"boom\",\"type\":\"api_error\"}}\n\n", model.KindServer, []string{"boom"}},
@@ -149,10 +148,8 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 			defer plain.Close()
 			u = strings.Replace(plain.URL, "http:", "https:", 1)
 		}
-		for _, m := range []model.Model{
-			open(t, openai.New(openai.Options{URL: u, Key: modeltest.Key})), open(t, anthropic.New(anthropic.Options{URL: u, Key: modeltest.Key})),
-		} {
-			_, err := ask(m, "m")
+		for _, cl := range clients() {
+			_, err := ask(open(t, cl.open(openai.Options{URL: u, Key: modeltest.Key})), "m")
 			kind, says := model.KindNetwork, "url"
 			if who == "no scheme" || who == "nonsense" {
 				kind, says = model.KindRequest, "base URL"
@@ -241,11 +238,7 @@ func TestRequestsGoThroughTheProxyWithExtraHeaders(t *testing.T) {
 		}))
 		at, _ := url.Parse(proxy.URL)
 		o := openai.Options{URL: "http://model.invalid", Key: modeltest.Key, Proxy: http.ProxyURL(at), Headers: map[string]string{"x-team": "blue", "user-agent": "mine"}}
-		m := open(t, openai.New(o))
-		if cl.wire == modeltest.Messages {
-			m = open(t, anthropic.New(o))
-		}
-		if _, err := ask(m, cl.model); err != nil {
+		if _, err := ask(open(t, cl.open(o)), cl.model); err != nil {
 			t.Errorf("%s: %v", cl.name, err)
 		}
 		proxy.Close()
@@ -257,10 +250,7 @@ func TestAKeyIsNotNeededOnTheOwnMachine(t *testing.T) {
 	for _, cl := range clients() {
 		s := modeltest.New(t, modeltest.Reply{Text: "ok"})
 		s.Keyless = true
-		m := open(t, openai.New(openai.Options{URL: s.URL}))
-		if cl.wire == modeltest.Messages {
-			m = open(t, anthropic.New(anthropic.Options{URL: s.URL}))
-		}
+		m := open(t, cl.open(openai.Options{URL: s.URL}))
 		if _, err := ask(m, cl.model); err != nil || s.Requests()[0].Header.Get("Authorization") != "" {
 			t.Errorf("%s: %v", cl.name, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"jig/internal/model"
-	"jig/internal/model/anthropic"
 	"jig/internal/model/openai"
 )
 
@@ -45,10 +44,12 @@ func give(dialect string, body io.Reader) (model.Reply, error) {
 	o := openai.Options{URL: "http://h", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body)}, nil
 	})}
-	if dialect == "anthropic" {
-		return ask(anthropic.New(o), "m")
+	for _, cl := range clients() {
+		if cl.name == dialect {
+			return ask(cl.open(o), "m")
+		}
 	}
-	return ask(openai.New(o), "m")
+	return model.Reply{}, errors.New("no dialect " + dialect)
 }
 
 const mega = 1 << 20
@@ -59,6 +60,10 @@ func chat(delta string) string { return data(`{"choices":[{"delta":` + delta + `
 
 func block(index int, block string) string {
 	return data(fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, index, block))
+}
+
+func begun(item string) string {
+	return data(`{"type":"response.output_item.added","item":` + item + `}`)
 }
 
 func piece(index int, delta string) string {
@@ -78,6 +83,12 @@ func TestAnEndlessReplyIsGivenUpBeforeItFillsTheMemory(t *testing.T) {
 			piece(0, `{"type":"text_delta","text":"`+x+`"}`), piece(1, `{"type":"thinking_delta","thinking":"`+x+`"}`),
 			piece(1, `{"type":"signature_delta","signature":"`+x+`"}`), piece(2, `{"type":"input_json_delta","partial_json":"`+x+`"}`),
 			block(3, `{"type":"redacted_thinking","data":"`+x+`"}`),
+		}},
+		"openresponses": {rest: begun(`{"type":"function_call","name":"f"}`), events: []string{
+			data(`{"type":"response.output_text.delta","delta":"` + x + `"}`), data(`{"type":"response.refusal.delta","delta":"` + x + `"}`),
+			data(`{"type":"response.reasoning_summary_text.delta","delta":"` + x + `"}`), data(`{"type":"response.reasoning_text.delta","delta":"` + x + `"}`),
+			data(`{"type":"response.function_call_arguments.delta","delta":"` + x + `"}`), data(`{"type":"response.output_item.done","item":{"type":"reasoning","encrypted_content":"` + x + `"}}`),
+			begun(`{"type":"message","id":"` + x + `"}`), begun(`{"type":"function_call","name":"` + x + `"}`),
 		}},
 	} {
 		got, err := give(dialect, body)
@@ -99,6 +110,9 @@ func TestEndlessCallsAndBlocksAreGivenUp(t *testing.T) {
 		"calls":         {"openai", &endless{events: []string{chat(`{"tool_calls":[{"index":%d,"function":{"name":"f","arguments":"{}"}}]}`)}}},
 		"blocks":        {"anthropic", &endless{events: []string{data(`{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","name":"f"}}`)}}},
 		"empty blocks":  {"anthropic", &endless{events: []string{data(`{"type":"content_block_start"}`)}}},
+		"items":         {"openresponses", &endless{events: []string{begun(`{"type":"function_call","name":"f"}`)}}},
+		"whole items":   {"openresponses", &endless{events: []string{data(`{"type":"response.output_item.done","item":{"type":"function_call","name":"f"}}`)}}},
+		"parts":         {"openresponses", &endless{events: []string{data(`{"type":"response.output_text.delta","content_index":%d,"delta":""}`)}}},
 		"calls at once": {"openai", &endless{rest: chat(`{"tool_calls":[` + strings.Repeat(`{"index":1,"function":{"name":"f","arguments":"{}"}},`, 20_000) + `{}]}`), events: []string{"\n"}}},
 	} {
 		got, err := give(c.dialect, c.body)
@@ -113,6 +127,9 @@ func TestAnAnswerInOnePieceHasTheSameLimits(t *testing.T) {
 	for name, c := range map[string]struct{ dialect, body, says string }{
 		"calls":     {"openai", `{"choices":[{"message":{"tool_calls":[` + strings.Repeat(`{"function":{"name":"f","arguments":"{}"}},`, 20_000) + `{}]},"finish_reason":"stop"}]}`, "more than 10000 blocks and calls"},
 		"blocks":    {"anthropic", `{"type":"message","stop_reason":"end_turn","content":[` + strings.Repeat(`{"type":"text","text":"a"},`, 20_000) + `{}]}`, "more than 10000 blocks and calls"},
+		"items":     {"openresponses", `{"object":"response","status":"completed","output":[` + strings.Repeat(`{"type":"function_call","name":"f"},`, 20_000) + `{}]}`, "more than 10000 blocks and calls"},
+		"parts":     {"openresponses", `{"object":"response","status":"completed","output":[{"type":"message","content":[` + strings.Repeat(`{"type":"output_text","text":"a"},`, 20_000) + `{}]}]}`, "more than 10000 blocks and calls"},
+		"thoughts":  {"openresponses", `{"object":"response","status":"completed","output":[{"type":"reasoning","encrypted_content":"` + strings.Repeat("x", 64*mega) + `"}]}`, "more than 64 MiB"},
 		"bytes":     {"openai", `{"choices":[{"message":{"content":"` + strings.Repeat("x", 64*mega) + `"},"finish_reason":"stop"}]}`, "more than 64 MiB"},
 		"raw bytes": {"anthropic", `{"type":"message","stop_reason":"end_turn","content":["` + strings.Repeat("x", 64*mega) + `"]}`, "more than 64 MiB"},
 	} {
@@ -128,6 +145,7 @@ func TestAListOfMillionsOfNothingsIsNotRead(t *testing.T) {
 		"choices":   {"openai", `{"choices":[` + many + `]}`},
 		"content":   {"anthropic", `{"type":"message","content":[` + many + `]}`},
 		"complaint": {"anthropic", `[` + many + `]`},
+		"output":    {"openresponses", data(`{"type":"response.completed","response":{"output":[` + many + `]}}`)},
 		"in quotes": {"openai", data(`{"a":"\"[{,","choices":[` + many + `]}`)},
 	} {
 		_, err := give(c.dialect, strings.NewReader(c.body))
@@ -155,6 +173,8 @@ func TestHalfACharacterIsHandedOnAsValidText(t *testing.T) {
 			chat("{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"b\":\"\xff\"}}}]}") + data(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)},
 		"anthropic": {"anthropic", block(0, `{"type":"text","text":"a\ud83d"}`) + piece(0, `{"type":"text_delta","text":"\ude00"}`) + piece(0, "{\"type\":\"text_delta\",\"text\":\"\xf0\x9f\"}") +
 			block(1, "{\"type\":\"tool_use\",\"name\":\"f\",\"input\":{\"b\":\"\xff\"}}") + data(`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`)},
+		"openresponses": {"openresponses", data(`{"type":"response.output_text.delta","delta":"a\ud83d"}`) + data(`{"type":"response.output_text.delta","delta":"\ude00"}`) + data("{\"type\":\"response.output_text.delta\",\"delta\":\"\xf0\x9f\"}") +
+			data("{\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":\"f\",\"arguments\":{\"b\":\"\xff\"}}}") + data(`{"type":"response.completed","response":{}}`)},
 	} {
 		got, err := give(c.dialect, strings.NewReader(c.body))
 		if err != nil || len(got.Blocks) != 2 {

@@ -1,8 +1,13 @@
 package modeltest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
+	"image"
+	_ "image/gif" // the formats the API takes, but for WebP
+	_ "image/jpeg"
+	_ "image/png"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,6 +115,9 @@ var blockKeys = map[string]string{
 	"tool_result":       "type tool_use_id content is_error cache_control toolset_name",
 	"thinking":          "type thinking signature",
 	"redacted_thinking": "type data",
+
+	"server_tool_use":        "type id name input cache_control caller",
+	"web_search_tool_result": "type tool_use_id content cache_control caller",
 }
 
 func (c *messagesCheck) block(b object, role, at, message string) *problem {
@@ -147,6 +155,8 @@ func (c *messagesCheck) block(b object, role, at, message string) *problem {
 		return c.use(b, at+".tool_use")
 	case "tool_result":
 		return c.result(b, at+".tool_result")
+	case "server_tool_use", "web_search_tool_result":
+		return nil
 	}
 	return c.thought(b, at)
 }
@@ -196,6 +206,28 @@ func (c *messagesCheck) image(b object, at string) *problem {
 		return invalid("%s.base64: image exceeds 5 MB maximum: %d bytes > %d bytes", at, len(data), 5<<20)
 	case http.DetectContentType(raw) != mime:
 		return invalid("%s.base64: The image was specified using the %s media type, but does not appear to be a valid %s image", at, mime, mime)
+	}
+	if size, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil {
+		c.pictures = append(c.pictures, picture{at, max(size.Width, size.Height)})
+	}
+	return nil
+}
+
+// picture is where a picture stands and how long its longer side is, in pixels.
+type picture struct {
+	at   string
+	side int
+}
+
+// sizes: https://platform.claude.com/docs/en/build-with-claude/vision#evaluate-image-size
+func (c *messagesCheck) sizes() *problem {
+	for _, p := range c.pictures {
+		if p.side > 8000 {
+			return invalid("%s.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels", p.at)
+		}
+		if len(c.pictures) > 20 && p.side > 2000 {
+			return invalid("%s.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels", p.at)
+		}
 	}
 	return nil
 }
@@ -361,6 +393,15 @@ func (c *messagesCheck) unanswered(i int, open []string) *problem {
 func (c *messagesCheck) prefill(last turnCheck, i int) *problem {
 	thinking, _ := c.q["thinking"].(object)
 	n := len(last.blocks)
+	if p := c.server.paused; p != nil { // it is sent back as it is:
+		// https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn
+		for _, h := range p.Hosted {
+			if !slices.ContainsFunc(last.blocks, func(b object) bool { return string(encode(b)) == string(encode(value(h))) }) {
+				return invalid("messages.%d: the blocks of a paused turn cannot be modified", i)
+			}
+		}
+		return nil
+	}
 	switch {
 	case c.version >= 46, thinking["type"] == "enabled", thinking["type"] == "adaptive":
 		return invalid("This model does not support assistant message prefill. The conversation must end with a user message.")

@@ -24,6 +24,14 @@ func (r Reply) messageStop() string {
 	return "end_turn"
 }
 
+// stopDetails: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+func (r Reply) stopDetails() any {
+	if r.Explained == "" {
+		return nil
+	}
+	return object{"type": "refusal", "category": nil, "explanation": r.Explained}
+}
+
 // messageUsage counts cached tokens apart from the others:
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
 func (r Reply) messageUsage(output int) object {
@@ -31,6 +39,7 @@ func (r Reply) messageUsage(output int) object {
 		"input_tokens":                r.Usage.Input - r.Usage.CacheRead - r.Usage.CacheWrite,
 		"cache_read_input_tokens":     r.Usage.CacheRead,
 		"cache_creation_input_tokens": r.Usage.CacheWrite,
+		"cache_creation":              object{"ephemeral_5m_input_tokens": r.Usage.CacheWrite - r.hourWrites, "ephemeral_1h_input_tokens": r.hourWrites},
 		"output_tokens":               output,
 	}
 }
@@ -42,6 +51,9 @@ func (r Reply) messageBlocks() list {
 	}
 	if r.Redacted != "" {
 		out = append(out, object{"type": "redacted_thinking", "data": r.Redacted})
+	}
+	for _, h := range r.Hosted {
+		out = append(out, value(h))
 	}
 	if t := r.Text + r.Refusal; t != "" {
 		out = append(out, object{"type": "text", "text": t, "citations": nil})
@@ -59,7 +71,7 @@ func (r Reply) messageBlocks() list {
 func (r Reply) messageWhole(q object) any {
 	return object{
 		"id": "msg_test", "type": "message", "role": "assistant", "model": q["model"], "content": r.messageBlocks(),
-		"stop_reason": r.messageStop(), "stop_sequence": nil, "usage": r.messageUsage(r.Usage.Output),
+		"stop_reason": r.messageStop(), "stop_sequence": nil, "stop_details": r.stopDetails(), "usage": r.messageUsage(r.Usage.Output),
 	}
 }
 
@@ -77,8 +89,9 @@ func (r Reply) messageEvents(q object) [][]byte {
 	}})
 	event("ping", object{})
 	calls := 0
+	var again [][]byte
 	for i, b := range r.messageBlocks() {
-		block := b.(object)
+		block, from := b.(object), len(out)
 		delta := func(d object) { event("content_block_delta", object{"index": i, "delta": d}) }
 		start := func(b object) { event("content_block_start", object{"index": i, "content_block": b}) }
 		switch block["type"] {
@@ -95,6 +108,13 @@ func (r Reply) messageEvents(q object) [][]byte {
 			for _, s := range pieces(block["text"].(string), 6) {
 				delta(object{"type": "text_delta", "text": s})
 			}
+		case "server_tool_use":
+			start(object{"type": block["type"], "id": block["id"], "name": block["name"], "input": object{}})
+			for _, s := range pieces(string(encode(block["input"])), 7) {
+				delta(object{"type": "input_json_delta", "partial_json": s})
+			}
+		case "web_search_tool_result":
+			start(block)
 		case "tool_use":
 			start(object{"type": "tool_use", "id": block["id"], "name": block["name"], "input": object{}})
 			delta(object{"type": "input_json_delta", "partial_json": ""})
@@ -105,13 +125,17 @@ func (r Reply) messageEvents(q object) [][]byte {
 			calls++
 		}
 		event("content_block_stop", object{"index": i})
+		if block["type"] == "tool_use" && r.Style == Doubled {
+			again = append(again, out[from:]...)
+		}
 		if r.Noise {
 			event("ping", object{})
 			event("something_new", object{"index": i, "delta": object{"type": "what_delta"}})
 		}
 	}
+	out = append(out, again...)
 	event("message_delta", object{
-		"delta": object{"stop_reason": r.messageStop(), "stop_sequence": nil},
+		"delta": object{"stop_reason": r.messageStop(), "stop_sequence": nil, "stop_details": r.stopDetails()},
 		"usage": object{"output_tokens": r.Usage.Output},
 	})
 	event("message_stop", object{})

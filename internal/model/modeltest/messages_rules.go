@@ -73,7 +73,7 @@ func (s *Server) checkMessages(r *http.Request, body []byte) (object, *problem) 
 		return nil, &problem{status: 404, kind: "not_found_error", message: "model: " + model}
 	}
 	c := &messagesCheck{server: s, q: q, model: model, version: versionOf(model), latest: latest}
-	for _, check := range []func() *problem{c.settings, c.sampling, c.thinking, c.tools, c.system, c.messages, c.conversation, c.cacheMarks} {
+	for _, check := range []func() *problem{c.settings, c.sampling, c.thinking, c.tools, c.system, c.messages, c.sizes, c.conversation, c.cacheMarks} {
 		if p := check(); p != nil {
 			return nil, p
 		}
@@ -89,7 +89,9 @@ type messagesCheck struct {
 	version   int  // of the model: 46 for claude-opus-4-6; 0 for other names
 	latest    bool // the latest version of the API
 	marks     int  // cache marks seen
+	short     bool // one of them was for five minutes
 	turns     []turnCheck
+	pictures  []picture
 	toolNames []string
 }
 
@@ -392,6 +394,9 @@ func (c *messagesCheck) mark(b object, at string) *problem {
 	if v == nil {
 		return nil
 	}
+	if c.server.Unmarked {
+		return invalid("%s.cache_control: Extra inputs are not permitted", at)
+	}
 	o, ok := v.(object)
 	if !ok || o["type"] != "ephemeral" {
 		return invalid("%s.cache_control: Input tag does not match any of the expected tags: 'ephemeral'", at)
@@ -402,11 +407,22 @@ func (c *messagesCheck) mark(b object, at string) *problem {
 	if text, ok := b["text"].(string); ok && text == "" {
 		return invalid("%s.text: cache_control cannot be set for empty text blocks", at)
 	}
+	if o["ttl"] == "1h" && c.short {
+		return invalid("%s.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.", at)
+	}
+	c.short = c.short || o["ttl"] != "1h"
 	c.marks++
 	return nil
 }
 
+// cacheMarks: the mark that the API places by itself takes one of the four.
 func (c *messagesCheck) cacheMarks() *problem {
+	if v := c.q["cache_control"]; v != nil {
+		if o, ok := v.(object); !ok || o["type"] != "ephemeral" {
+			return invalid("cache_control: Input tag does not match any of the expected tags: 'ephemeral'")
+		}
+		c.marks++
+	}
 	if c.marks > 4 {
 		return invalid("A maximum of 4 blocks with cache_control may be provided. Found %d.", c.marks)
 	}

@@ -1,6 +1,6 @@
 // Package modeltest is a scripted provider for tests: one loopback server that speaks the wire
-// formats of chat completions and of messages, streamed and whole, plays scripted replies with
-// scripted faults, and records every request.
+// formats of chat completions, of messages and of generateContent, streamed and whole, plays scripted
+// replies with scripted faults, and records every request.
 //
 // It is strict. What the published API reference refuses, it refuses, in the provider's own error
 // shape, so that a client which only works against itself does not pass. Every rule names where it
@@ -26,27 +26,36 @@ const Key = "sk-test-0123456789abcdef"
 
 // Reply is one scripted answer. Its parts are sent in the order of the fields.
 type Reply struct {
-	Reasoning string // thinking, or reasoning_content
-	Signature string // of the thinking; "" gives one made from it
-	Redacted  string // the data of a redacted_thinking block; messages dialect only
+	Reasoning string   // thinking, or reasoning_content
+	Signature string   // of the thinking; "" gives one made from it
+	Redacted  string   // the data of a redacted_thinking block; messages dialect only
+	Details   []string // reasoning_details, each a block of JSON; chat completions only
+	Hosted    []string // blocks of the server's own tools, each of JSON; messages dialect only
 	Text      string
 	Refusal   string // the words of a refusal, which also sets the stop reason
 	Calls     []Call
+	Phase     string // commentary or final_answer; responses dialect only
 	Usage     msg.Usage
+	Explained string // what the provider says of a refusal; messages dialect only
 	Stop      string // in the dialect's own words; "" follows from the parts
+
+	hourWrites int // tokens that a cache keeps for an hour
 
 	Fault Fault
 	// Bytes cuts the stream into writes of so many bytes; 0 writes event by event.
 	Bytes int
-	// Style is how chat completions stream calls; "" is as the vendor does.
+	// Style is how chat completions stream calls, and responses their items; "" is as the vendor does.
 	Style Style
 	// Noise puts keep-alives, comments and unknown events between the events.
 	Noise bool
+
+	number int // how many replies there have been, for the ids of the responses dialect
 }
 
 // Call is a scripted tool call. Args is sent as it is, so it may be malformed.
 type Call struct {
 	ID, Name, Args string
+	Extra          string // JSON that comes with the call as its extra_content; chat completions only
 }
 
 // Style is a way in which compatible servers stream tool calls.
@@ -61,29 +70,17 @@ const (
 	NoID     Style = "no-id"     // ids are left out
 	Named    Style = "named"     // every fragment repeats id and name
 	Object   Style = "object"    // the arguments are an object and not a string
-)
 
-// Fault is what goes wrong with a reply.
-type Fault struct {
-	Kind  FaultKind
-	After int // how many events of the reply are sent first
+	// Doubled sends calls twice: all in one event, which comes twice; over messages all events of every
+	// call; over responses the end of every item, and no ids of items.
+	Doubled Style = "doubled"
+	Summed  Style = "summed" // chat completions: the last event has all calls once more, whole
+	Moved   Style = "moved"  // chat completions: every call comes once more, whole, under another index
+	Closed  Style = "closed" // chat completions: the last event has the whole message beside its delta
 
-	Status int // for FaultStatus
-	Header http.Header
-	Body   string // for FaultStatus and FaultError; "" is the dialect's own overload error
-}
-
-// FaultKind is a kind of failure.
-type FaultKind string
-
-// The kinds of failure.
-const (
-	FaultStatus FaultKind = "status" // an HTTP answer with Status, Header and Body
-	FaultError  FaultKind = "error"  // an error object in the stream
-	FaultCut    FaultKind = "cut"    // the connection is torn down
-	FaultEnd    FaultKind = "end"    // the stream ends as if nothing was missing
-	FaultSilent FaultKind = "silent" // nothing more comes until the client gives up
-	FaultOpen   FaultKind = "open"   // the whole reply comes, but not the dialect's end mark
+	Fleeting Style = "fleeting" // responses: an item has another id in every event
+	Sparse   Style = "sparse"   // responses: nothing but the last event has the items
+	Marked   Style = "marked"   // responses: [DONE] is the last line, as openresponses.org asks
 )
 
 // Dialect names a wire format.
@@ -91,8 +88,10 @@ type Dialect string
 
 // The dialects.
 const (
-	Chat     Dialect = "chat"     // chat completions
-	Messages Dialect = "messages" // the messages API
+	Chat      Dialect = "chat"      // chat completions
+	Messages  Dialect = "messages"  // the messages API
+	Responses Dialect = "responses" // the responses API
+	Gemini    Dialect = "gemini"    // generateContent
 )
 
 // Request is one request as it came.
@@ -102,7 +101,8 @@ type Request struct {
 	Path    string
 	Header  http.Header
 	Body    []byte
-	Refused string // why it was refused, "" when it was answered
+	At      time.Time // when it had come
+	Refused string    // why it was refused, "" when it was answered
 }
 
 // Server plays a script. The zero values of its options are the vendors' behaviour; set them
@@ -122,12 +122,26 @@ type Server struct {
 	Keyless bool
 	// IgnoreStream answers whole although a stream was asked for.
 	IgnoreStream bool
+	// Unmarked is a server of the messages dialect that does not know cache_control.
+	Unmarked bool
+	// Chat is how it differs from the vendor's where it speaks chat completions.
+	Chat Variant
+	// Cache, where there is one, decides the usage that is reported of the input.
+	Cache *Cache
+	// Unverified writes no summaries of reasoning:
+	// https://help.openai.com/en/articles/10910291-api-organization-verification
+	Unverified bool
+	// Forgetful cannot read its own encrypted reasoning any more:
+	// https://github.com/openai/codex/issues/8128
+	Forgetful bool
 
 	mu       sync.Mutex
 	script   []Reply
 	requests []Request
+	paused   *Reply            // the reply that waits to be continued
 	thoughts map[string]string // signature or redacted data → the text it was given with
 	reasoned map[string]bool   // ids of calls that came with reasoning_content
+	said     spoken            // over the responses API
 	close    chan struct{}
 }
 
@@ -195,13 +209,24 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/messages")) || r.Header.Get("anthropic-version") != "" {
 		d = Messages
 	}
-	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body}
+	if bytes.HasSuffix([]byte(r.URL.Path), []byte("enerateContent")) {
+		d = Gemini
+	}
+	if bytes.HasSuffix([]byte(r.URL.Path), []byte("/responses")) {
+		d = Responses
+	}
+	q := Request{Dialect: d, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, At: time.Now()}
 	var p *problem
 	var fields object
 	s.mu.Lock()
-	if d == Chat {
+	switch d {
+	case Chat:
 		fields, p = s.checkChat(r, body)
-	} else {
+	case Gemini:
+		fields, p = s.checkGemini(r, body)
+	case Responses:
+		fields, p = s.checkResponses(r, body)
+	default:
 		fields, p = s.checkMessages(r, body)
 	}
 	var reply Reply
@@ -210,7 +235,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			p = &problem{status: 500, kind: "api_error", message: "modeltest: the script has no reply left"}
 		} else {
 			reply, s.script = s.script[0], s.script[1:]
-			s.remember(d, reply)
+			switch d {
+			case Gemini:
+				s.geminiSign(fields, &reply)
+			case Responses:
+				s.said.give(&reply)
+			default:
+				s.remember(d, reply)
+			}
+			reply = s.cached(d, r.URL.Path, body, reply)
 		}
 	}
 	if p != nil {
@@ -223,6 +256,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, d, p)
 	case reply.Fault.Kind == FaultStatus:
 		s.status(w, d, reply.Fault)
+	case reply.Fault.Kind == FaultMute:
+		s.wait(r, patience, nil)
 	default:
 		s.answer(w, r, d, fields, reply)
 	}
@@ -231,6 +266,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // remember keeps what a later request must bring back unaltered.
 func (s *Server) remember(d Dialect, r Reply) {
 	if d == Messages {
+		if s.paused = nil; r.Stop == "pause_turn" {
+			s.paused = &r
+		}
 		if r.Reasoning != "" || r.Signature != "" {
 			s.thoughts[r.signature()] = r.Reasoning
 		}
@@ -239,6 +277,7 @@ func (s *Server) remember(d Dialect, r Reply) {
 		}
 		return
 	}
+	s.Chat.give(r)
 	if r.Reasoning != "" {
 		for i, c := range r.Calls {
 			s.reasoned[c.id(i)] = true
@@ -247,11 +286,11 @@ func (s *Server) remember(d Dialect, r Reply) {
 }
 
 func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
-	for k, v := range f.Header {
-		w.Header()[k] = v
-	}
+	f.headers(w.Header())
 	if f.Body == "" {
-		refuse(w, d, &problem{status: f.Status, kind: "overloaded_error", message: "Overloaded"})
+		p := overload(d)
+		p.status = f.Status
+		refuse(w, d, p)
 		return
 	}
 	if w.Header().Get("Content-Type") == "" {
@@ -261,61 +300,24 @@ func (s *Server) status(w http.ResponseWriter, d Dialect, f Fault) {
 	_, _ = io.WriteString(w, f.Body)
 }
 
-// answer sends a reply, up to its fault.
+// answer sends a reply.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, d Dialect, q object, reply Reply) {
 	stream, _ := q["stream"].(bool)
 	if !stream || s.IgnoreStream {
 		w.Header().Set("Content-Type", "application/json")
-		if d == Chat {
+		switch d {
+		case Chat:
 			_, _ = w.Write(encode(reply.chatWhole(q)))
-		} else {
+		case Gemini:
+			_, _ = w.Write(encode(reply.geminiWhole(q)))
+		case Responses:
+			_, _ = w.Write(encode(reply.responsesWhole(q)))
+		default:
 			_, _ = w.Write(encode(reply.messageWhole(q)))
 		}
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	events := reply.chatEvents(q)
-	if d == Messages {
-		events = reply.messageEvents(q)
-	}
-	f := reply.Fault
-	switch f.Kind {
-	case FaultOpen:
-		events = events[:len(events)-1]
-	case "":
-	default:
-		events = events[:min(f.After, len(events))]
-	}
-	if f.Kind == FaultError {
-		events = append(events, errorEvent(d, f.Body))
-	}
-	out := []byte{}
-	for _, e := range events {
-		if reply.Noise {
-			out = append(out, ": keep-alive\n\n"...)
-		}
-		out = append(out, e...)
-		if reply.Bytes == 0 {
-			send(w, out)
-			out = out[:0]
-		}
-	}
-	for len(out) > 0 {
-		n := min(reply.Bytes, len(out))
-		send(w, out[:n])
-		out = out[n:]
-	}
-	switch f.Kind {
-	case FaultCut:
-		panic(http.ErrAbortHandler) // net/http's way to tear the connection down
-	case FaultSilent:
-		select {
-		case <-r.Context().Done():
-		case <-s.close:
-		case <-time.After(time.Minute):
-		}
-	}
+	s.play(w, r, d, q, reply)
 }
 
 func send(w http.ResponseWriter, b []byte) {

@@ -16,8 +16,11 @@ const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 func post(t *testing.T, s *modeltest.Server, d modeltest.Dialect, body string, header ...string) (int, string) {
 	t.Helper()
 	path := "/v1/chat/completions"
-	if d == modeltest.Messages {
+	switch d {
+	case modeltest.Messages:
 		path = "/v1/messages"
+	case modeltest.Responses:
+		path = "/v1/responses"
 	}
 	r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -271,6 +274,8 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 		"chat without key":                 {modeltest.Chat, chat, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
 		"chat with a wrong key":            {modeltest.Chat, chat, []string{"Authorization", "Bearer sk-wrong"}, 401, "Incorrect API key provided"},
 		"chat as plain text":               {modeltest.Chat, chat, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
+		"responses without key":            {modeltest.Responses, `{}`, []string{"Authorization", ""}, 401, "You didn't provide an API key"},
+		"responses as plain text":          {modeltest.Responses, `{}`, []string{"Content-Type", "text/plain"}, 400, "could not parse"},
 		"messages without key":             {modeltest.Messages, messages, []string{"x-api-key", ""}, 401, "x-api-key header is required"},
 		"messages with a wrong key":        {modeltest.Messages, messages, []string{"x-api-key", "sk-wrong"}, 401, "invalid x-api-key"},
 		"messages without version":         {modeltest.Messages, messages, []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
@@ -283,7 +288,7 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 			t.Errorf("%s: %d %q", name, status, message)
 		}
 	}
-	for path, want := range map[string]int{"/v1/v1/chat/completions": 404, "/chat/completions": 404, "/v1/chat/completions": 405, "/v1/messages": 405, "/messages": 404} {
+	for path, want := range map[string]int{"/v1/v1/chat/completions": 404, "/chat/completions": 404, "/v1/chat/completions": 405, "/v1/messages": 405, "/messages": 404, "/v1/responses": 405, "/responses": 404} {
 		res, err := http.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +298,7 @@ func TestHeadersAndAddressesAreChecked(t *testing.T) {
 			t.Errorf("GET %s: %d, want %d", path, res.StatusCode, want)
 		}
 	}
-	if n := len(s.Refused()); n != 15 {
+	if n := len(s.Refused()); n != 19 {
 		t.Errorf("%d refusals recorded", n)
 	}
 }

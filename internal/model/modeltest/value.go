@@ -74,7 +74,15 @@ func refuse(w http.ResponseWriter, d Dialect, p *problem) {
 }
 
 func (p *problem) body(d Dialect) any {
-	if d == Messages {
+	switch d {
+	case Gemini:
+		// https://github.com/googleapis/googleapis/blob/master/google/rpc/status.proto
+		e := object{"code": p.status, "message": p.message, "status": p.kind}
+		if p.code != "" {
+			e["details"] = list{object{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": p.code, "domain": "googleapis.com"}}
+		}
+		return object{"error": e}
+	case Messages:
 		// https://platform.claude.com/docs/en/api/errors#error-shapes
 		return object{"type": "error", "error": object{"type": p.kind, "message": p.message}, "request_id": "req_test"}
 	}
@@ -89,8 +97,16 @@ func orNull(s string) any {
 	return s
 }
 
+// overload is how a dialect says that the service has too much to do.
+func overload(d Dialect) *problem {
+	if d == Gemini { // https://ai.google.dev/gemini-api/docs/troubleshooting
+		return &problem{status: 503, kind: "UNAVAILABLE", message: "The model is overloaded. Please try again later."}
+	}
+	return &problem{kind: "overloaded_error", message: "Overloaded"}
+}
+
 func errorEvent(d Dialect, body string) []byte {
-	p := &problem{kind: "overloaded_error", message: "Overloaded"}
+	p := overload(d)
 	if d == Chat {
 		p = &problem{kind: "server_error", message: "The server had an error while processing your request. Sorry about that!"}
 	}
@@ -98,7 +114,7 @@ func errorEvent(d Dialect, body string) []byte {
 	if body == "" {
 		data = encode(p.body(d))
 	}
-	if d == Messages {
+	if d == Messages || d == Responses {
 		return []byte("event: error\ndata: " + string(data) + "\n\n")
 	}
 	return []byte("data: " + string(data) + "\n\n")

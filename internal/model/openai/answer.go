@@ -1,8 +1,8 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -12,74 +12,105 @@ import (
 
 // chunk is one piece of a streamed reply, or a whole reply that was not streamed.
 type chunk struct {
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Choices []choice              `json:"choices"`
+	Usage   endpoint.Aside[usage] `json:"usage"`
+	Error   json.RawMessage       `json:"error"`
+}
+
+// wholeCalls says whether there are calls in a chunk, each with its id and name and with arguments. Pieces
+// of calls can well be the same one after another, as can those without an id.
+func (c *chunk) wholeCalls() bool {
+	some := false
+	for _, ch := range c.Choices {
+		for _, d := range []*delta{ch.Delta, ch.Message} {
+			if d == nil {
+				continue
+			}
+			for _, f := range d.ToolCalls {
+				if f.ID == "" || f.Function.Name == "" || !f.whole() {
+					return false
+				}
+				some = true
+			}
+		}
+	}
+	return some
 }
 
 type choice struct {
-	Index        int    `json:"index"`
-	Delta        *delta `json:"delta"`
-	Message      *delta `json:"message"`
-	FinishReason string `json:"finish_reason"`
+	Index        int                   `json:"index"`
+	Delta        *delta                `json:"delta"`
+	Message      *delta                `json:"message"`
+	FinishReason string                `json:"finish_reason"`
+	Usage        endpoint.Aside[usage] `json:"usage"` // as Moonshot streams it
 }
 
 type delta struct {
-	Content          prose      `json:"content"`
-	ReasoningContent *string    `json:"reasoning_content"`
-	Reasoning        *string    `json:"reasoning"`
-	Refusal          string     `json:"refusal"`
-	ToolCalls        []fragment `json:"tool_calls"`
+	Content          prose             `json:"content"`
+	ReasoningContent *string           `json:"reasoning_content"`
+	Reasoning        *string           `json:"reasoning"`
+	Details          []json.RawMessage `json:"reasoning_details"`
+	Refusal          string            `json:"refusal"`
+	ToolCalls        []fragment        `json:"tool_calls"`
 }
 
-// fragment is a piece of a tool call.
-type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
+// prose is a text that is normally a string; some servers send null or a list of parts, in which
+// reasoning can be as well.
+type prose struct {
+	text    string
+	thought *string
 }
-
-// prose is a text that is normally a string; some servers send null or a list of parts.
-type prose string
 
 func (c *prose) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		var parts []struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(b, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			*c += prose(p.Text)
-		}
-		return nil
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &c.text)
 	}
-	return json.Unmarshal(b, (*string)(c))
+	var parts []struct {
+		Text     string   `json:"text"`
+		Thinking thinking `json:"thinking"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	var text, thought strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.Text)
+		if p.Thinking.some {
+			thought.WriteString(p.Thinking.text)
+			c.thought = new(string)
+		}
+	}
+	c.text = text.String()
+	if c.thought != nil {
+		*c.thought = thought.String()
+	}
+	return nil
 }
 
-// arguments are JSON in a string; some servers send the JSON itself.
-type arguments string
-
-func (a *arguments) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		*a = arguments(bytes.ToValidUTF8(b, []byte("\ufffd")))
-		return nil
-	}
-	return json.Unmarshal(b, (*string)(a))
+// thinking is reasoning within a part: a string or a list of parts. It is not read as prose is,
+// because what nests without end is gone through again at every level.
+type thinking struct {
+	text string
+	some bool
 }
 
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    *struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	Hit int `json:"prompt_cache_hit_tokens"`
+func (t *thinking) UnmarshalJSON(b []byte) error {
+	if t.some = string(b) != "null"; !t.some {
+		return nil
+	}
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &t.text)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	err := json.Unmarshal(b, &parts)
+	var text strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.Text)
+	}
+	t.text = text.String()
+	return err
 }
 
 // answer puts a reply together.
@@ -89,19 +120,13 @@ type answer struct {
 	tell    func(model.Delta)
 	text    strings.Builder
 	refusal strings.Builder
-	think   strings.Builder
-	key     string // the key reasoning came in, "" when none came
-	calls   []*open
-	finish  string
-	usage   msg.Usage
-}
-
-// open is a tool call that is still coming.
-type open struct {
-	index *int
-	id    string
-	name  string
-	args  strings.Builder
+	think   thoughts
+	calls   calls
+	events  map[endpoint.Mark]bool // those that brought whole calls
+	// streamed is whether something came in pieces, and not as a message.
+	streamed bool
+	finish   string
+	usage    msg.Usage
 }
 
 // Ended is whether a finish reason has come.
@@ -114,7 +139,7 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v", a.client.Host(), err)
+		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v; check the provider's url and type", a.client.Host(), err)
 	}
 	return false, a.read(data, c)
 }
@@ -132,29 +157,45 @@ func (a *answer) read(data []byte, c chunk) error {
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return a.client.Told(data)
 	}
+	kept, mark := a.Kept(), endpoint.Mark{}
+	if c.wholeCalls() {
+		if mark = endpoint.MarkOf(string(data)); a.events[mark] {
+			a.Repeat(len(data))
+			return nil // sent twice, words and all
+		}
+	}
 	a.add(c)
-	if a.finish == "error" || a.finish == "insufficient_system_resource" {
+	if mark != (endpoint.Mark{}) && a.Kept() > kept {
+		if a.events == nil {
+			a.events = map[endpoint.Mark]bool{}
+		}
+		a.events[mark] = true
+	}
+	switch a.finish {
+	case "error", "insufficient_system_resource", "network_error", "aborted":
 		return a.client.Errorf(model.KindServer, "%s broke off its reply (%s); try again", a.client.Host(), a.finish)
 	}
 	return nil
 }
 
 func (a *answer) add(c chunk) {
-	if u := c.Usage; u != nil {
-		a.usage = msg.Usage{Input: u.Prompt, Output: u.Completion, CacheRead: u.Hit}
-		if u.Details != nil {
-			a.usage.CacheRead = max(u.Hit, u.Details.Cached)
-			a.usage.CacheWrite = u.Details.Written
-		}
+	if u := c.Usage.Value; u != nil {
+		a.usage = u.counted()
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
 			continue // only one was asked for
 		}
-		for _, d := range []*delta{ch.Delta, ch.Message} {
-			if d != nil {
-				a.delta(d)
-			}
+		if ch.Delta != nil {
+			kept := a.Kept()
+			a.delta(ch.Delta, false)
+			a.streamed = a.streamed || a.Kept() > kept
+		}
+		if ch.Message != nil {
+			a.delta(ch.Message, a.streamed)
+		}
+		if u := ch.Usage.Value; u != nil && c.Usage.Value == nil {
+			a.usage = u.counted()
 		}
 		if ch.FinishReason != "" {
 			a.finish = ch.FinishReason
@@ -162,50 +203,60 @@ func (a *answer) add(c chunk) {
 	}
 }
 
-func (a *answer) delta(d *delta) {
-	thought := ""
-	if d.ReasoningContent != nil {
-		thought, a.key = *d.ReasoningContent, "reasoning_content"
-	} else if d.Reasoning != nil {
-		thought, a.key = *d.Reasoning, "reasoning"
+// delta adds what came. A message that closes a stream of pieces may have all of them again.
+func (a *answer) delta(d *delta, closing bool) {
+	thought, key := "", ""
+	switch {
+	case d.ReasoningContent != nil:
+		thought, key = *d.ReasoningContent, keyContent
+	case d.Reasoning != nil:
+		thought, key = *d.Reasoning, keyShort
+	case d.Content.thought != nil:
+		thought, key = *d.Content.thought, keyParts
 	}
-	if !a.Keep(&a.think, thought) || !a.Keep(&a.text, string(d.Content)) || !a.Keep(&a.refusal, d.Refusal) {
+	said, refused, details := d.Content.text, d.Refusal, d.Details
+	if closing {
+		if !a.Repeat(len(thought) + len(said) + len(refused)) {
+			return
+		}
+		if a.think.key != "" || len(a.think.details) > 0 {
+			key = a.think.key
+		}
+		if key == "" {
+			thought = ""
+		}
+		thought, said, refused = beyond(&a.think.text, thought), beyond(&a.text, said), beyond(&a.refusal, refused)
+		if len(a.think.details) > 0 {
+			details = nil
+		}
+	}
+	if key != "" {
+		a.think.key = key
+	}
+	if !a.Keep(&a.think.text, thought) || !a.Keep(&a.text, said) || !a.Keep(&a.refusal, refused) {
 		return
 	}
-	if said := string(d.Content) + d.Refusal; said != "" || thought != "" {
+	detailed, ok := a.think.take(&a.Size, details)
+	if !ok {
+		return
+	}
+	if key == "" {
+		thought = detailed // it is told of in one form or in both
+	}
+	if said += refused; said != "" || thought != "" {
 		a.say(model.Delta{Text: said, Reasoning: thought})
 	}
 	for i := range d.ToolCalls {
-		if !a.call(&d.ToolCalls[i]) {
+		if !a.call(&d.ToolCalls[i], closing) {
 			return
 		}
 	}
 }
 
-// call adds a fragment to the call it belongs to; false says that there is no room for it.
-func (a *answer) call(f *fragment) bool {
-	c := a.find(f)
-	if c == nil {
-		if !a.Part() {
-			return false
-		}
-		c = &open{index: f.Index}
-		a.calls = append(a.calls, c)
-	}
-	if c.id == "" {
-		if !a.Room(len(f.ID)) {
-			return false
-		}
-		c.id = f.ID
-	}
-	if c.name == "" && f.Function.Name != "" {
-		if !a.Room(len(f.Function.Name)) {
-			return false
-		}
-		c.name = f.Function.Name
-		a.say(model.Delta{Call: c.name})
-	}
-	return a.Keep(&c.args, string(f.Function.Arguments))
+// beyond is what a whole text has that has not come in pieces. Another text than theirs is all new.
+func beyond(had *strings.Builder, whole string) string {
+	more, _ := strings.CutPrefix(whole, had.String())
+	return more
 }
 
 func (a *answer) say(d model.Delta) {
@@ -214,60 +265,24 @@ func (a *answer) say(d model.Delta) {
 	}
 }
 
-// find tells which call a fragment continues; nil says that it begins a new one. The index decides
-// where there is one, but imitations leave it out, or send 0 for every call, so a name after
-// arguments that are already whole begins a new call, and so does a name with another id.
-func (a *answer) find(f *fragment) *open {
-	var last *open
-	name := f.Function.Name
-	for _, c := range a.calls {
-		if f.Index == nil && name == "" && f.ID != "" && f.ID == c.id {
-			return c
-		}
-		if f.Index == nil || c.index == nil || *c.index == *f.Index {
-			last = c
-		}
-	}
-	switch {
-	case last == nil, name == "", last.name == "":
-		return last
-	case f.ID != "" && last.id != "" && f.ID != last.id:
-		return nil
-	case name != last.name, f.Function.Arguments != "" && complete(last.args.String()):
-		return nil
-	}
-	return last
-}
-
-// complete says whether arguments are whole. Most that are not show it by their end: they are asked
-// at every piece, and reading them each time would take minutes for a file of a megabyte.
-func complete(args string) bool {
-	if strings.HasPrefix(args, "{") && !strings.HasSuffix(strings.TrimRight(args, " \t\r\n"), "}") {
-		return false
-	}
-	return json.Valid([]byte(args))
-}
-
 func (a *answer) reply() model.Reply {
 	var r model.Reply
 	r.Usage = a.usage
-	if s := a.think.String(); s != "" || a.key != "" && len(a.calls) > 0 {
-		raw, _ := json.Marshal(map[string]string{a.key: s})
-		r.Blocks = append(r.Blocks, msg.Reasoning{Text: s, Raw: raw})
+	// Reasoning of which nothing came counts where there are calls: the server misses the key.
+	if kept := a.think.kept(); kept != nil && (len(a.calls.all) > 0 || a.think.text.Len() > 0 || len(a.think.details) > 0) {
+		r.Blocks = append(r.Blocks, msg.Reasoning{Text: a.think.words(), Raw: kept})
 	}
 	if s := a.text.String() + a.refusal.String(); s != "" {
 		r.Blocks = append(r.Blocks, msg.Text{Text: s})
 	}
-	for _, c := range a.calls {
-		r.Blocks = append(r.Blocks, msg.Call{Given: c.id, Name: c.name, Args: c.args.String()})
-	}
+	r.Blocks = append(r.Blocks, a.calls.blocks()...)
 	switch {
 	case a.finish == "":
-	case a.finish == "length":
+	case slices.Contains([]string{"length", "model_length", "max_tokens", "model_context_window_exceeded"}, a.finish):
 		r.Stop = model.StopLength
-	case a.finish == "content_filter", a.refusal.Len() > 0:
+	case a.finish == "content_filter", a.finish == "sensitive", a.refusal.Len() > 0:
 		r.Stop = model.StopRefusal
-	case len(a.calls) > 0:
+	case len(a.calls.all) > 0:
 		r.Stop = model.StopCalls
 	default:
 		r.Stop = model.StopEnd

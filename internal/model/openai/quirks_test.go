@@ -3,6 +3,7 @@ package openai_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func TestWhatCompatibleServersSendDifferentlyIsRead(t *testing.T) {
 	used := text("a")
 	used.Usage = msg.Usage{Input: 9, Output: 4, CacheRead: 3}
 	thought := func(key string) model.Reply {
-		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Reasoning{Text: "hm <", Raw: []byte(`{"` + key + `":"hm \u003c"}`)}, msg.Text{Text: "a"}}}
+		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Reasoning{Text: "hm <", Raw: []byte(`{"` + key + `":"hm <"}`)}, msg.Text{Text: "a"}}}
 	}
 	for name, c := range map[string]struct {
 		events []string
@@ -86,7 +87,7 @@ func TestToolCallsAreToldApartHoweverTheyAreStreamed(t *testing.T) {
 	}{
 		"interleaved by index":        {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\""}`), call(`"index":1,"id":"2","function":{"name":"f","arguments":"{\"b\""}`), call(`"index":0,"function":{"arguments":":1}"}`), call(`"index":1,"function":{"arguments":":2}"}`)}, msg.Blocks{f("1", `{"a":1}`), f("2", `{"b":2}`)}},
 		"interleaved by id":           {[]string{call(`"id":"1","function":{"name":"f","arguments":"{\"a\""}`), call(`"id":"2","function":{"name":"f","arguments":"{\"b\""}`), call(`"id":"1","function":{"arguments":":1}"}`), call(`"id":"2","function":{"arguments":":2}"}`)}, msg.Blocks{f("1", `{"a":1}`), f("2", `{"b":2}`)}},
-		"two whole, same id":          {[]string{call(`"index":0,"id":"call_1","function":{"name":"f","arguments":"{}"}`), call(`"index":0,"id":"call_1","function":{"name":"f","arguments":"{}"}`)}, msg.Blocks{f("call_1", `{}`), f("call_1", `{}`)}},
+		"two whole, same id":          {[]string{call(`"index":0,"id":"call_1","function":{"name":"f","arguments":"{}"}`), call(`"index":0,"id":"call_1","function":{"name":"f","arguments":"{\"a\":1}"}`)}, msg.Blocks{f("call_1", `{}`), f("call_1", `{"a":1}`)}},
 		"two whole, nothing else":     {[]string{call(`"function":{"name":"f","arguments":"{}"}`), call(`"function":{"name":"f","arguments":"{}"}`)}, msg.Blocks{f("", `{}`), f("", `{}`)}},
 		"a fresh id in every piece":   {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":""}`), call(`"index":0,"id":"x","function":{"arguments":"{\"a\":"}`), call(`"index":0,"id":"y","function":{"arguments":"1}"}`)}, msg.Blocks{f("1", `{"a":1}`)}},
 		"the id comes later":          {[]string{call(`"index":0,"function":{"name":"f","arguments":""}`), call(`"index":0,"id":"1","function":{"arguments":"{}"}`)}, msg.Blocks{f("1", `{}`)}},
@@ -94,6 +95,8 @@ func TestToolCallsAreToldApartHoweverTheyAreStreamed(t *testing.T) {
 		"both in one chunk":           {[]string{delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"2","function":{"name":"f","arguments":"{}"}}]}`)}, msg.Blocks{f("1", `{}`), f("2", `{}`)}},
 		"both in one chunk, index 0":  {[]string{delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{}"}},{"index":0,"id":"2","function":{"name":"f","arguments":"{}"}}]}`)}, msg.Blocks{f("1", `{}`), f("2", `{}`)}},
 		"arguments as an object":      {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":{"a":1}}`)}, msg.Blocks{f("1", `{"a":1}`)}},
+		"arguments as a list":         {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":[]}`)}, msg.Blocks{f("1", `[]`)}},
+		"arguments as a number":       {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":7}`)}, msg.Blocks{f("1", `7`)}},
 		"arguments null":              {[]string{call(`"index":0,"id":"1","function":{"name":"f","arguments":null}`)}, msg.Blocks{f("1", ``)}},
 		"arguments missing":           {[]string{call(`"index":0,"id":"1","function":{"name":"f"}`)}, msg.Blocks{f("1", ``)}},
 		"stop although it calls":      {[]string{call(`"index":3,"id":"1","function":{"name":"f","arguments":"{}"}`)}, msg.Blocks{f("1", `{}`)}},
@@ -131,7 +134,7 @@ func TestAStreamThatNeverSaysWhyItEndedIsAnError(t *testing.T) {
 		events []string
 		kind   model.Kind
 	}{
-		"done":      {[]string{delta(`{"content":"a"}`), done}, model.KindProtocol},
+		"done":      {[]string{delta(`{"content":"a"}`), done}, model.KindNetwork},
 		"end":       {[]string{delta(`{"content":"a"}`)}, model.KindNetwork},
 		"error end": {[]string{delta(`{"content":"a"}`), `{"choices":[{"delta":{},"finish_reason":"error"}]}`}, model.KindServer},
 		"garbage":   {[]string{delta(`{"content":"a"}`), `{"choices":[{"delta":`}, model.KindProtocol},
@@ -157,6 +160,13 @@ func TestTheOutputLimitGoesUnderTheKeyTheServerKnows(t *testing.T) {
 		if !strings.Contains(sent, `"`+key+`":77`) {
 			t.Errorf("%s: %s", host, sent)
 		}
+	}
+}
+
+// answers is a server that answers everything with the same body.
+func answers(body string) roundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
 }
 

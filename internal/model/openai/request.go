@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -22,6 +21,11 @@ type request struct {
 	Temperature         *float64       `json:"temperature,omitempty"`
 	TopP                *float64       `json:"top_p,omitempty"`
 	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	Reasoning           *effort        `json:"reasoning,omitempty"`
+	Thinking            *kind          `json:"thinking,omitempty"`
+	EnableThinking      *bool          `json:"enable_thinking,omitempty"`
+	CacheKey            string         `json:"prompt_cache_key,omitempty"`
+	Cache               *kind          `json:"cache_control,omitempty"`
 	Tools               []tool         `json:"tools,omitempty"`
 	Messages            []message      `json:"messages"`
 }
@@ -48,15 +52,22 @@ type message struct {
 	Content    any    `json:"content,omitempty"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
 
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
-	Reasoning        *string `json:"reasoning,omitempty"`
-	ToolCalls        []call  `json:"tool_calls,omitempty"`
+	ReasoningContent *string         `json:"reasoning_content,omitempty"`
+	Reasoning        *string         `json:"reasoning,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
+	ToolCalls        []call          `json:"tool_calls,omitempty"`
 }
 
 type call struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function callFunction `json:"function"`
+	beside
+}
+
+// beside is what a provider wants back with its call.
+type beside struct {
+	Extra json.RawMessage `json:"extra_content,omitempty"`
 }
 
 type callFunction struct {
@@ -67,7 +78,9 @@ type callFunction struct {
 type part struct {
 	Type     string    `json:"type"`
 	Text     string    `json:"text,omitempty"`
+	Thinking []part    `json:"thinking,omitempty"`
 	ImageURL *imageURL `json:"image_url,omitempty"`
+	Cache    *kind     `json:"cache_control,omitempty"`
 }
 
 type imageURL struct {
@@ -75,43 +88,49 @@ type imageURL struct {
 }
 
 // body writes the request. The same request gives the same bytes.
-func (m *Model) body(r model.Request) ([]byte, error) {
+func (m *Model) body(r model.Request, w without) ([]byte, error) {
 	q := request{
 		Model: r.Model, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
-		Temperature: r.Temperature, TopP: r.TopP, ReasoningEffort: r.Reasoning,
+		Temperature: r.Temperature, TopP: r.TopP,
 	}
-	// The vendor deprecates max_tokens and its reasoning models refuse it; most compatible servers
-	// know nothing else.
-	if strings.HasSuffix(m.client.Host(), "api.openai.com") || strings.HasSuffix(m.client.Host(), ".openai.azure.com") {
+	if w.usage {
+		q.StreamOptions = nil
+	}
+	if m.at.newLimit != w.otherLimit {
 		q.MaxCompletionTokens = r.MaxOutput
 	} else {
 		q.MaxTokens = r.MaxOutput
 	}
+	if w.effort != "" && r.Reasoning != "" {
+		r.Reasoning = w.effort
+	}
+	m.at.think(&q, r.Reasoning)
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, tool{"function", function{t.Name, t.Doc, t.Input}})
 	}
-	q.Messages = m.messages(r)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the escapes mean the same and are three times as long
-	if err := e.Encode(q); err != nil {
-		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON: %v", err)
+	q.Messages = m.messages(r, w)
+	m.at.cache(&q)
+	b := encode(q)
+	if b == nil {
+		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return b, nil
 }
 
-func (m *Model) messages(r model.Request) []message {
+func (m *Model) messages(r model.Request, w without) []message {
 	out := []message{}
 	if r.System != "" {
 		out = append(out, message{Role: "system", Content: r.System})
 	}
-	ids := model.WireIDs(r.Messages)
+	ids := model.WireIDs(m.given(r))
 	names := map[string]string{}
-	tools := false // whether this turn has called tools
+	tools := len(r.Tools) > 0
 	for _, x := range r.Messages {
 		if x.Role != msg.Assistant {
-			tools = tools && slices.ContainsFunc(x.Blocks, isResult)
-			out = append(out, user(x.Blocks, ids, names)...)
+			tools = len(r.Tools) > 0 || tools && slices.ContainsFunc(x.Blocks, isResult)
+			for _, u := range user(x.Blocks, ids, names) {
+				out = joined(out, u, w.between)
+			}
 			continue
 		}
 		for _, c := range x.Blocks.Calls() {
@@ -119,26 +138,88 @@ func (m *Model) messages(r model.Request) []message {
 			names[c.ID] = c.Name
 		}
 		own := x.Provider == m.provider && x.Model == r.Model
-		if a, ok := assistant(x.Blocks, ids, own && tools); ok {
+		if a, ok := assistant(x.Blocks, ids, own, own && tools && !w.thoughts); ok {
+			if w.padded && a.ReasoningContent == nil {
+				a.ReasoningContent = new(string)
+				*a.ReasoningContent = noThought
+			}
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
+// given leaves the ids that providers gave out of what other models said: some services take only ids
+// of the form they give themselves, and everyone takes ours.
+func (m *Model) given(r model.Request) []msg.Message {
+	out := slices.Clone(r.Messages)
+	for i, x := range out {
+		if x.Provider == m.provider && x.Model == r.Model || len(x.Blocks.Calls()) == 0 {
+			continue
+		}
+		out[i].Blocks = slices.Clone(x.Blocks)
+		for n, b := range out[i].Blocks {
+			if c, ok := b.(msg.Call); ok {
+				c.Given = ""
+				out[i].Blocks[n] = c
+			}
+		}
+	}
+	return out
+}
+
+// joined appends a message of the user's side. Neighbours become one, because the templates of many
+// models want the two sides to take turns; between puts a word of the model after results as well.
+func joined(out []message, u message, between bool) []message {
+	if len(out) == 0 || u.Role != "user" {
+		return append(out, u)
+	}
+	last := &out[len(out)-1]
+	switch {
+	case last.Role == "user":
+		last.Content = content(append(parts(last.Content), parts(u.Content)...))
+		return out
+	case last.Role == "tool" && between:
+		out = append(out, message{Role: "assistant", Content: noAnswer})
+	}
+	return append(out, u)
+}
+
+// noAnswer stands between results and words of the user's side where a server wants the model to
+// have spoken.
+const noAnswer = "(no answer yet)"
+
+// parts is content as parts.
+func parts(content any) []part {
+	if text, ok := content.(string); ok {
+		return []part{{Type: "text", Text: text}}
+	}
+	list, _ := content.([]part)
+	return list
+}
+
+// noThought stands for reasoning that is not there, at servers that want some with every message.
+// Empty is not enough for all of them.
+const noThought = "(none)"
+
 func isResult(b msg.Block) bool { _, ok := b.(msg.Result); return ok }
 
-// assistant writes what the model said. With think its reasoning goes back too: servers that send
-// it demand it in a turn that called tools, ignore it in other turns, and one of them refuses it
-// there: https://api-docs.deepseek.com/guides/thinking_mode
-func assistant(blocks msg.Blocks, ids map[string]string, think bool) (message, bool) {
+// assistant writes what the model said. With think its reasoning goes back too. Servers that send
+// it demand it of all turns when the request has tools, and ignore it or, of old, refuse it where
+// there are none: https://api-docs.deepseek.com/guides/thinking_mode
+func assistant(blocks msg.Blocks, ids map[string]string, own, think bool) (message, bool) {
 	a := message{Role: "assistant"}
 	for _, c := range blocks.Calls() {
-		a.ToolCalls = append(a.ToolCalls, call{ids[c.ID], "function", callFunction{model.WireName(c.Name), model.WireArgs(c.Args)}})
+		x := call{ID: ids[c.ID], Type: "function", Function: callFunction{model.WireName(c.Name), model.WireArgs(c.Args)}}
+		if own && len(c.Raw) > 0 {
+			_ = json.Unmarshal(c.Raw, &x.beside) // another dialect's has nothing in it for this one
+		}
+		a.ToolCalls = append(a.ToolCalls, x)
 	}
 	if t := blocks.Text(); t != "" {
 		a.Content = t
 	}
+	said := a.Content != nil || len(a.ToolCalls) > 0
 	if think {
 		for _, b := range blocks {
 			if t, ok := b.(msg.Reasoning); ok {
@@ -146,18 +227,26 @@ func assistant(blocks msg.Blocks, ids map[string]string, think bool) (message, b
 			}
 		}
 	}
-	return a, a.Content != nil || len(a.ToolCalls) > 0
+	return a, said
 }
 
-// think puts reasoning back under the key it came in. An empty one counts: a server that sent it
+// think puts reasoning back in the form it came in. An empty one counts: a server that sent it
 // misses it.
 func (a *message) think(t msg.Reasoning) {
-	var raw struct {
-		Content *string `json:"reasoning_content"`
-		Short   *string `json:"reasoning"`
+	var s struct {
+		sent
+		Type string `json:"type"` // another dialect's blocks have one
 	}
-	if json.Unmarshal(t.Raw, &raw) == nil {
-		a.ReasoningContent, a.Reasoning = raw.Content, raw.Short
+	if json.Unmarshal(t.Raw, &s) != nil || s.Type != "" {
+		return
+	}
+	a.ReasoningContent, a.Reasoning, a.ReasoningDetails = s.Content, s.Short, s.Details
+	if s.Parts != nil && *s.Parts != "" {
+		parts := []part{{Type: "thinking", Thinking: []part{{Type: "text", Text: *s.Parts}}}}
+		if text, ok := a.Content.(string); ok {
+			parts = append(parts, part{Type: "text", Text: text})
+		}
+		a.Content = parts
 	}
 }
 
@@ -187,7 +276,10 @@ func user(blocks msg.Blocks, ids, names map[string]string) []message {
 			rest = append(rest, image(b))
 		}
 	}
-	if len(rest) == 0 {
+	switch {
+	case len(rest) == 0 && len(out) == 0:
+		rest = []part{{Type: "text", Text: model.NoWords}}
+	case len(rest) == 0:
 		return out
 	}
 	return append(out, message{Role: "user", Content: content(rest)})

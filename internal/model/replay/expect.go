@@ -124,7 +124,7 @@ func (a args) filled(fill func(string) string) string {
 	if !json.Valid([]byte(a)) {
 		return fill(string(a))
 	}
-	return variable.ReplaceAllStringFunc(string(a), func(m string) string {
+	return variable().ReplaceAllStringFunc(string(a), func(m string) string {
 		v := fill(m)
 		if v == m {
 			return m

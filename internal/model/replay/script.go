@@ -8,17 +8,22 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 
 	"jig/internal/model"
+	"jig/internal/model/tape"
+	"jig/internal/msg"
 )
 
 // script is the whole file. docs/replay.md describes it for people.
 type script struct {
-	Version int     `yaml:"version" json:"version"`
-	Replies []reply `yaml:"replies" json:"replies"`
+	Version int `yaml:"version" json:"version"`
+	// Recorded says that a recorder wrote it: requests are then compared with those it has.
+	Recorded bool    `yaml:"recorded" json:"recorded"`
+	Replies  []reply `yaml:"replies" json:"replies"`
 }
 
 type reply struct {
@@ -31,6 +36,13 @@ type reply struct {
 	Stop      string   `yaml:"stop" json:"stop"`
 	Delay     duration `yaml:"delay" json:"delay"`
 	Error     *failure `yaml:"error" json:"error"`
+
+	// Blocks say what Reasoning, Text and Calls cannot: any order, and what providers want back.
+	Blocks  blocks   `yaml:"blocks" json:"blocks"`
+	CutBy   string   `yaml:"cut_by" json:"cut_by"`
+	Request *request `yaml:"request" json:"request"`
+
+	speech msg.Blocks // what Blocks are in this run
 }
 
 // expect is what a reply demands of the request it answers.
@@ -67,6 +79,7 @@ type failure struct {
 	Status int      `yaml:"status" json:"status"`
 	After  duration `yaml:"after" json:"after"`
 	Text   string   `yaml:"text" json:"text"`
+	Final  bool     `yaml:"final" json:"final"`
 }
 
 // parse reads a script in either form. A script whose first character is { and which does not
@@ -79,6 +92,11 @@ func parse(data []byte) (*script, error) {
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		err = parseLines(data, &s)
+		if end := bytes.LastIndexByte(data, '\n') + 1; err != nil && s.Recorded && end > 0 && end < len(data) {
+			// Whoever recorded it was stopped within a line.
+			s = script{}
+			err = parseLines(data[:end], &s)
+		}
 	} else {
 		err = yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseOrderedMap()).Decode(&s)
 		if errors.Is(err, io.EOF) {
@@ -163,12 +181,25 @@ func (r reply) check(known map[string]int, at int) error {
 		default:
 			return fmt.Errorf("error kind %q is none of auth, request, overflow, quota, limit, server, network, protocol", e.Kind)
 		}
-	} else if r.Text == "" && r.Reasoning == "" && len(r.Calls) == 0 && r.Stop == "" {
-		return errors.New("it says nothing: text, reasoning, calls, stop or error is needed")
+	} else if r.Text == "" && r.Reasoning == "" && len(r.Calls) == 0 && r.Stop == "" && len(r.Blocks) == 0 {
+		return errors.New("it says nothing: text, reasoning, calls, blocks, stop or error is needed")
+	}
+	if len(r.Blocks) > 0 && (r.Text != "" || r.Reasoning != "" || len(r.Calls) > 0) {
+		return errors.New("blocks stand in place of text, reasoning and calls")
+	}
+	if err := tape.Check(r.Blocks); err != nil {
+		return err
 	}
 	texts := []string{r.Text, r.Reasoning}
 	for _, c := range r.Calls {
 		texts = append(texts, string(c.Args))
+	}
+	for _, p := range r.Blocks {
+		for _, s := range []*tape.Exact{p.Text, p.Reasoning, (*tape.Exact)(p.Args)} {
+			if s != nil {
+				texts = append(texts, string(*s))
+			}
+		}
 	}
 	if r.Expect != nil {
 		texts = append(texts, r.Expect.UserContains, r.Expect.LastResultContains)
@@ -180,7 +211,7 @@ func (r reply) check(known map[string]int, at int) error {
 		}
 	}
 	for _, t := range texts {
-		for _, m := range variable.FindAllStringSubmatch(t, -1) {
+		for _, m := range variable().FindAllStringSubmatch(t, -1) {
 			if first, ok := known[m[1]]; ok && first > at {
 				return fmt.Errorf("it uses ${%s}, which is only captured in reply %d", m[1], first+1)
 			}
@@ -191,4 +222,4 @@ func (r reply) check(known map[string]int, at int) error {
 
 // variable finds the places that a captured value is put into. What no reply captures stays as it
 // is, so that a script can write ${HOME} for a shell.
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })

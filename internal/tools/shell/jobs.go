@@ -30,7 +30,8 @@ type jobs struct {
 
 type job struct {
 	proto.Job
-	run *process.Job
+	run   *process.Job
+	ended func()
 }
 
 func newJobs(most int) *jobs {
@@ -99,6 +100,7 @@ func (t *jobs) add(j *job) {
 // is no moment in which it neither runs nor has been told.
 func (t *jobs) watch(j *job) {
 	<-j.run.Done()
+	j.ended()
 	text := notice(j.ID, j.Label, j.run.State(), capped(j.run.Output()))
 	t.mu.Lock()
 	post := t.post
@@ -146,7 +148,7 @@ func (s *Shell) Kill(id string) bool {
 
 // keep makes a running command a job.
 func (s *Shell) keep(k call, run *process.Job, id int, log string, start time.Time) *job {
-	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Command: k.command, Pid: run.Pid(), Log: log, Start: start}, run}
+	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Command: k.command, Pid: run.Pid(), Log: log, Start: start}, run, k.ended}
 	s.jobs.add(j)
 	return j
 }

@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"jig/internal/sandbox"
@@ -41,6 +43,54 @@ func TestAJigCallRunsOutsideWithItsRedirectionsAndKeys(t *testing.T) {
 	if fi, err := os.Stat(filepath.Join(s.outside, "out")); err != nil || fi.Mode().Perm()&0o600 != 0o600 {
 		t.Error(fi, err)
 	}
+}
+
+// TestWhoeverLendsToAJigIsToldWhenItEnded: what a jig outside gets reaches it alone, and its end is
+// told once, before anybody reads of it, however it came.
+func TestWhoeverLendsToAJigIsToldWhenItEnded(t *testing.T) {
+	var mu sync.Mutex
+	begun, over := 0, 0
+	var refuse error
+	s, bin := leavingSession(t, func(o *Options) {
+		o.Env = append(o.Env, "LENT=nothing")
+		o.Child = func() ([]string, func(), error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if refuse != nil {
+				return nil, func() { t.Error("the end of what never began was told") }, refuse
+			}
+			begun++
+			return []string{"LENT=5"}, func() { mu.Lock(); defer mu.Unlock(); over++ }, nil
+		}
+	})
+	counts := func(what string, b, o int) {
+		t.Helper()
+		mu.Lock()
+		defer mu.Unlock()
+		if begun != b || over != o {
+			t.Errorf("%s: %d begun and %d over, want %d and %d", what, begun, over, b, o)
+		}
+	}
+	s.says("echo $LENT", "nothing\n")
+	s.says(bin+" say env=LENT | cat", "nothing\n")
+	counts("inside", 0, 0)
+	s.says(bin+" say env=LENT", "5\n")
+	counts("called", 1, 1)
+	s.says(bin+" say env=LENT 2>&1", "5\n")
+	counts("redirected", 2, 2)
+	s.call(args{"command": bin + " say", "background": true})
+	_ = s.notice()
+	counts("in the background", 3, 3)
+	s.call(args{"command": bin + " say < " + s.outside + "/none"})
+	counts("not started", 4, 4)
+	s.call(args{"command": bin + " say < none", "background": true})
+	_ = s.notice()
+	counts("not started in the background", 5, 5)
+	s.call(args{"command": bin + " say", "cwd": s.outside})
+	counts("inside, because of its folder", 5, 5)
+	refuse = errors.New("nothing is left")
+	s.says(bin+" say", "failed to run: nothing is left")
+	counts("refused", 5, 5)
 }
 
 func TestEverythingElseStaysInside(t *testing.T) {

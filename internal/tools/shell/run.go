@@ -20,6 +20,12 @@ func (s *Shell) run(ctx context.Context, k call, tell func(tool.Card)) (tool.Res
 		return tool.Result{}, err
 	}
 	c, err := s.compose(k)
+	if err == nil && k.outside != nil && s.opts.Child != nil {
+		var vars []string
+		if vars, k.ended, err = s.opts.Child(); err == nil {
+			c.Env = variables{list: c.Env}.with(vars...).list
+		}
+	}
 	if err != nil {
 		return tool.Result{}, failedToRun.With("error", err.Error())
 	}
@@ -112,6 +118,7 @@ func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell 
 	}
 	j, err := s.start(ctx, k, c, log)
 	if err != nil {
+		k.ended()
 		return tool.Result{}, err
 	}
 	began := time.Now().Add(-j.State().Took)
@@ -154,6 +161,7 @@ func ended(j *process.Job) bool {
 }
 
 func (s *Shell) done(k call, j *process.Job, before string) tool.Result {
+	k.ended()
 	j.DropLog()
 	text, failed := outcome(j.State(), capped(j.Output()), k.timeout)
 	r := tool.Text(before + text)
@@ -187,6 +195,7 @@ func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) to
 
 func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool.Result, error) {
 	if !s.jobs.reserve() {
+		k.ended()
 		return tool.Result{}, tooManyJobs.With("n", fmt.Sprint(s.opts.MaxJobs))
 	}
 	for {
@@ -203,6 +212,7 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 		case errors.Is(err, fs.ErrExist):
 			continue // a log of another session of this process
 		case err != nil:
+			k.ended()
 			s.jobs.giveBack(id)
 			s.jobs.release()
 			return tool.Result{}, err

@@ -33,6 +33,9 @@ type Options struct {
 	Env    []string // the environment this process was started with
 	Extra  []string // what the environment's configuration sets, over everything else
 	Keys   []string // names of variables that hold provider keys, whatever they are called
+	// Child is asked when a jig is started outside the sandbox. It gives the variables that this jig
+	// gets, and what is to be done once it has ended. nil gives it nothing.
+	Child func() (vars []string, ended func(), err error)
 	// Tier is the regime the probe found. Config.Sandbox "off" makes it None.
 	Tier  sandbox.Tier
 	Bwrap string // where bubblewrap is; "" is nowhere
@@ -214,6 +217,7 @@ type call struct {
 	timeout                 time.Duration
 	background              bool
 	outside                 *leaving
+	ended                   func() // what is to be done once its command has ended; never nil
 }
 
 // Prepare decodes and checks a call and says what it would do.
@@ -251,7 +255,7 @@ func (s *Shell) decode(c tool.Call) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
-	k := call{id: c.ID, command: a.String("command"), dir: s.opts.Root, background: a.Bool("background")}
+	k := call{id: c.ID, command: a.String("command"), dir: s.opts.Root, background: a.Bool("background"), ended: func() {}}
 	if strings.TrimSpace(k.command) == "" {
 		return call{}, tool.Missing.With("name", "command")
 	}

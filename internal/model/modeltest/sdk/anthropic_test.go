@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
@@ -79,6 +80,27 @@ func anthropicParams(t *testing.T, c conversation) anthropic.MessageNewParams {
 	return p
 }
 
+// markAsJigDoes puts the cache marks where jig puts them, in the SDK's words.
+func markAsJigDoes(p anthropic.MessageNewParams) {
+	switch {
+	case len(p.System) > 0:
+		p.System[len(p.System)-1].CacheControl = anthropic.NewCacheControlEphemeralParam()
+	case len(p.Tools) > 0:
+		*p.Tools[len(p.Tools)-1].GetCacheControl() = anthropic.NewCacheControlEphemeralParam()
+	}
+	left := 3
+	for _, m := range slices.Backward(p.Messages) {
+		if m.OfUser == nil {
+			continue
+		}
+		at := m.OfUser.Content[len(m.OfUser.Content)-1].GetCacheControl()
+		if *at = (anthropic.CacheControlEphemeralParam{}); left > 0 {
+			*at = anthropic.NewCacheControlEphemeralParam()
+		}
+		left--
+	}
+}
+
 // anthropicTalks goes through a conversation with the vendor's client, which echoes its own replies.
 func anthropicTalks(t *testing.T, s *modeltest.Server, c conversation) []heard {
 	t.Helper()
@@ -91,6 +113,7 @@ func anthropicTalks(t *testing.T, s *modeltest.Server, c conversation) []heard {
 	var out []heard
 	calls := 0
 	for round := range c.script {
+		markAsJigDoes(p)
 		stream := client.Messages.NewStreaming(context.Background(), p, options...)
 		var m anthropic.Message
 		for stream.Next() {
