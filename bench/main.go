@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"jig/internal/sandbox"
 )
 
 // section is one part of the table.
@@ -32,6 +34,10 @@ type bench struct {
 }
 
 func main() {
+	// The init of a sandbox is this program again, as it is jig where jig opens one.
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.WardenMain(os.Args[2:]))
+	}
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
 	only := flag.String("only", "", "only this section: run, streams, shell, grep or search")
 	flag.Parse()

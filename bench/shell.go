@@ -122,7 +122,7 @@ func (b *bench) open(t sandbox.Tier, project string) (*process.Warden, error) {
 // gives its time in ms.
 func (b *bench) through(w *process.Warden, argv []string, dir, log string, prints int64) (float64, error) {
 	begin := time.Now()
-	j, err := w.Start(process.Command{Argv: argv, Env: os.Environ(), Dir: dir, Log: log})
+	j, err := w.Start(process.Command{Argv: argv, Env: os.Environ(), Dir: dir, Log: log, LateLog: true})
 	if err != nil {
 		return 0, err
 	}
