@@ -135,10 +135,8 @@ func (b *bench) through(w *process.Warden, argv []string, dir, log string, print
 	if s.Exit != 0 || n != prints {
 		return 0, fmt.Errorf("%s: exit code %d, %d bytes of %d", argv[0], s.Exit, n, prints)
 	}
-	if log == "" {
-		return took, nil
-	}
-	return took, os.Remove(log)
+	j.DropLog()
+	return took, nil
 }
 
 // shellRequest is the size of a request with all tools, which says what the tier is.
