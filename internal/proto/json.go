@@ -34,29 +34,19 @@ func Decode(data []byte) (uint64, Fact, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return 0, nil, err
 	}
-	var f Fact
-	var err error
-	switch head.Type {
-	case "began":
-		f, err = read[Began](data)
-	case "said":
-		f, err = read[Said](data)
-	case "opened":
-		f, err = read[Opened](data)
-	case "asked":
-		f, err = read[Asked](data)
-	case "answered":
-		f, err = read[Answered](data)
-	case "closed":
-		f, err = read[Closed](data)
-	case "cost":
-		f, err = read[Cost](data)
-	case "ended":
-		f, err = read[Ended](data)
-	default:
-		err = fmt.Errorf("proto: unknown fact %q", head.Type)
+	read, ok := readers[head.Type]
+	if !ok {
+		return 0, nil, fmt.Errorf("proto: unknown fact %q", head.Type)
 	}
+	f, err := read(data)
 	return head.Seq, f, err
+}
+
+// readers are how facts are read, by the name they are written under.
+var readers = map[string]func([]byte) (Fact, error){
+	"began": read[Began], "said": read[Said], "opened": read[Opened], "asked": read[Asked], "answered": read[Answered],
+	"closed": read[Closed], "cost": read[Cost], "ended": read[Ended], "rewound": read[Rewound], "compacted": read[Compacted],
+	"goal": read[Goal], "titled": read[Titled], "forked": read[Forked],
 }
 
 func read[T Fact](data []byte) (Fact, error) {
@@ -83,6 +73,16 @@ func name(f Fact) (string, error) {
 		return "cost", nil
 	case Ended:
 		return "ended", nil
+	case Rewound:
+		return "rewound", nil
+	case Compacted:
+		return "compacted", nil
+	case Goal:
+		return "goal", nil
+	case Titled:
+		return "titled", nil
+	case Forked:
+		return "forked", nil
 	}
 	return "", fmt.Errorf("proto: a fact of type %T cannot be written", f)
 }

@@ -19,21 +19,36 @@ type Fact interface{ fact() }
 
 // Began opens a session, or says that what it runs on has changed.
 type Began struct {
-	Agent    string   `json:"agent"`
-	Provider string   `json:"provider"`
-	Model    string   `json:"model"`
-	Root     string   `json:"root"` // the project root
-	Tools    []string `json:"tools,omitempty"`
+	Agent    string `json:"agent"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Root     string `json:"root"` // the project root
+	// Cwd is the directory that it was started in, "" where that is the root.
+	Cwd   string   `json:"cwd,omitempty"`
+	Tools []string `json:"tools,omitempty"`
+	// System is what every request says before the conversation, and Date the day it names, "" when it
+	// names none. Both are kept because a session that goes on must send the same bytes again.
+	System    string `json:"system,omitempty"`
+	Date      string `json:"date,omitempty"` // such as 2026-11-30
+	Reasoning string `json:"reasoning,omitempty"`
 }
 
 // Said is a message, of a person, of the model, or a notice of something that ended meanwhile.
 type Said struct {
 	Message msg.Message `json:"message"`
-	Notice  string      `json:"notice,omitempty"` // for a notice: the call that caused it
+	Notice  string      `json:"notice,omitempty"` // for a notice: the call that caused it, or one of the kinds below
+	Date    string      `json:"date,omitempty"`   // for a notice of NoticeDate: the day it tells
 	Round   int         `json:"round,omitempty"`  // for a reply: which request of the turn, from 1
 	Usage   *msg.Usage  `json:"usage,omitempty"`  // for a reply: nil when none was reported
 	Stop    string      `json:"stop,omitempty"`   // for a reply: why it ended
 }
+
+// The notices that no call caused.
+const (
+	NoticeDate  = "date"  // the day is another than the one the session was told of
+	NoticeGoal  = "goal"  // the goal is not reached yet
+	NoticeRetry = "retry" // the reply before it was cut short
+)
 
 // Opened says that a call is being dealt with. Its plan is what people were or will be shown.
 type Opened struct {
@@ -112,14 +127,65 @@ type Cost struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-func (Began) fact()    {}
-func (Said) fact()     {}
-func (Opened) fact()   {}
-func (Asked) fact()    {}
-func (Answered) fact() {}
-func (Closed) fact()   {}
-func (Cost) fact()     {}
-func (Ended) fact()    {}
+// Rewound makes everything from fact number Before on void, itself excepted. Before is the number of a
+// person's message. What was spent stays spent.
+type Rewound struct {
+	Before uint64 `json:"before"`
+}
+
+// Compacted puts a summary in the place of every message that was said up to fact number Through.
+type Compacted struct {
+	Through uint64      `json:"through"`
+	Summary msg.Message `json:"summary"`
+	Usage   *msg.Usage  `json:"usage,omitempty"`   // of the request that made the summary
+	Archive string      `json:"archive,omitempty"` // the file with the whole text of what was summed up
+	// Before and After are how many tokens the conversation was thought to have.
+	Before int `json:"before_tokens"`
+	After  int `json:"after_tokens"`
+}
+
+// GoalStatus says what becomes of a goal.
+type GoalStatus string
+
+// An active goal goes on by itself; a blocked one waits for a person. Neither is no goal.
+const (
+	GoalActive  GoalStatus = "active"
+	GoalBlocked GoalStatus = "blocked"
+	GoalDone    GoalStatus = "complete"
+	GoalCleared GoalStatus = "cleared"
+)
+
+// Goal says what the session's goal is from now on.
+type Goal struct {
+	Objective string     `json:"objective"`
+	Status    GoalStatus `json:"status"`
+	Why       string     `json:"why,omitempty"` // of a blocked one: one line for a person
+	By        string     `json:"by"`            // person, model or jig
+}
+
+// Titled names the session for people.
+type Titled struct {
+	Title string `json:"title"`
+}
+
+// Forked says in a copy of a session what it is a copy of: the facts before this one are the other's.
+type Forked struct {
+	From string `json:"from"` // the other's id
+}
+
+func (Began) fact()     {}
+func (Rewound) fact()   {}
+func (Compacted) fact() {}
+func (Goal) fact()      {}
+func (Titled) fact()    {}
+func (Forked) fact()    {}
+func (Said) fact()      {}
+func (Opened) fact()    {}
+func (Asked) fact()     {}
+func (Answered) fact()  {}
+func (Closed) fact()    {}
+func (Cost) fact()      {}
+func (Ended) fact()     {}
 
 // Event is a fact with its number or, with Seq 0, the present value of one key of the now. A nil
 // Now means that the key is gone. Values are whole, never increments: a slow reader gets the newest.
@@ -226,11 +292,46 @@ type Kill struct {
 	Jobs []string `json:"jobs"` // ids
 }
 
-func (Kill) command()   {}
-func (Submit) command() {}
-func (Esc) command()    {}
-func (Stop) command()   {}
-func (Answer) command() {}
+// Rewind goes back to before a person's message, whose fact number it gives. It needs an idle session.
+type Rewind struct {
+	Before uint64 `json:"before"`
+}
+
+// TryAgain runs another turn on the conversation as it is. It needs an idle session.
+type TryAgain struct{}
+
+// Compact sums up the older part of the conversation. It needs an idle session. Guidance says what the
+// summary should keep, "" leaves it to the model.
+type Compact struct {
+	Guidance string `json:"guidance,omitempty"`
+}
+
+// Rename gives the session a title.
+type Rename struct {
+	Title string `json:"title"`
+}
+
+// SetGoal starts a goal, ResumeGoal lets a blocked one go on, ClearGoal drops it.
+type (
+	SetGoal struct {
+		Objective string `json:"objective"`
+	}
+	ResumeGoal struct{}
+	ClearGoal  struct{}
+)
+
+func (Kill) command()       {}
+func (Submit) command()     {}
+func (Esc) command()        {}
+func (Stop) command()       {}
+func (Answer) command()     {}
+func (Rewind) command()     {}
+func (TryAgain) command()   {}
+func (Compact) command()    {}
+func (Rename) command()     {}
+func (SetGoal) command()    {}
+func (ResumeGoal) command() {}
+func (ClearGoal) command()  {}
 
 // Host is what a client needs of the host, in one process and over a wire alike.
 type Host interface {

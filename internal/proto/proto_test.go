@@ -25,6 +25,11 @@ var every = []proto.Fact{
 	proto.Closed{Call: "call00001", Result: tool.Result{Blocks: msg.Blocks{msg.Text{Text: "ok"}}, Failed: true}, Cause: "panic"},
 	proto.Cost{Turn: 1, Session: 1_500_000_000, Children: 2, Limit: &limit, Estimated: true},
 	proto.Ended{Why: proto.Done, Rounds: 2},
+	proto.Rewound{Before: 2},
+	proto.Compacted{Through: 3, Summary: msg.Say(msg.User, "so far"), Usage: &msg.Usage{Output: 2}, Archive: "/tmp/a.txt", Before: 9, After: 1},
+	proto.Goal{Objective: "all <green>", Status: proto.GoalBlocked, Why: "jig ended", By: "jig"},
+	proto.Titled{Title: "tests"},
+	proto.Forked{From: "abc"},
 }
 
 func TestEveryFactSurvivesWritingAndReading(t *testing.T) {

@@ -38,11 +38,7 @@ type watcher struct {
 
 // NewLine opens a log. With a nil store the facts live as long as the Line.
 func NewLine(s Store, old ...proto.Fact) *Line {
-	l := &Line{store: s, facts: old, now: map[string]any{}, watch: map[*watcher]bool{}}
-	for _, f := range old {
-		l.state.Apply(f)
-	}
-	return l
+	return &Line{store: s, facts: old, state: Fold(old), now: map[string]any{}, watch: map[*watcher]bool{}}
 }
 
 // Say stores facts, then lets them be seen. An error means that nobody saw them.
@@ -55,8 +51,8 @@ func (l *Line) Say(facts ...proto.Fact) error {
 		}
 	}
 	for _, f := range facts {
+		l.state = l.state.Next(l.facts, f)
 		l.facts = append(l.facts, f)
-		l.state.Apply(f)
 	}
 	l.wake("")
 	return nil

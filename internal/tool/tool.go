@@ -69,7 +69,8 @@ type Result struct {
 	Blocks msg.Blocks `json:"blocks"`
 	Failed bool       `json:"failed,omitempty"`
 	Card   *Card      `json:"card,omitempty"`
-	Job    string     `json:"job,omitempty"` // the background job it left running
+	Job    string     `json:"job,omitempty"`   // the background job it left running
+	Label  string     `json:"label,omitempty"` // that job's command in one line
 }
 
 // Text is a result of one text.

@@ -188,7 +188,7 @@ func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) to
 	out := capped(run.Output())
 	j := s.keep(k, run, id, log.shown, began)
 	r := tool.Text(s.interp.yielded(j, s.opts.Yield, out))
-	r.Job = j.ID
+	r.Job, r.Label = j.ID, j.Label
 	r.Card = &tool.Card{Kind: tool.CardText, Text: strings.TrimRight(fmt.Sprintf("still running after %s → background job %s\n%s", s.opts.Yield, j.ID, out), "\n")}
 	return r
 }
@@ -219,7 +219,7 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 		}
 		j := s.keep(k, run, id, log.shown, time.Now().Add(-run.State().Took))
 		r := tool.Text(s.interp.started(j))
-		r.Job = j.ID
+		r.Job, r.Label = j.ID, j.Label
 		return r, nil
 	}
 }
