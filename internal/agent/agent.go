@@ -54,6 +54,7 @@ type Send struct {
 // Limits end a turn that would go on. Zero means none.
 type Limits struct {
 	Rounds int // requests
+	Spent  int // of them, what turns before this one used
 }
 
 // Table is the tools of one turn.

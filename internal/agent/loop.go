@@ -37,7 +37,7 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 				return l.logFailed(err)
 			}
 		}
-		if n := t.Limits.Rounds; n > 0 && l.round >= n {
+		if n := t.Limits.Rounds; n > 0 && t.Limits.Spent+l.round >= n {
 			return l.failed(fmt.Sprintf("the tool loop used up --max-turns: %s the whole run's budget and the model wanted another; raise --max-turns or ask for less", requests(n)))
 		}
 		l.round++

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"reflect"
 	"sync"
 	"time"
 
@@ -18,6 +19,13 @@ import (
 // Setup is what a session is made of.
 type Setup struct {
 	Began proto.Began
+	// ID names the session to clients; "" lets the host find a name. Log keeps its facts; nil keeps them
+	// for as long as the host lives. Old is what the log holds already.
+	ID  string
+	Log session.Store
+	Old []proto.Fact
+	// Today is the day, such as 2026-11-30, for a session whose model is told the date; nil is none.
+	Today func() string
 	// Turn is asked when a turn starts; what it gives is frozen for the whole turn.
 	Turn func(context.Context) (agent.Turn, error)
 	// Place is where the session's tools act; nil when they leave nothing running.
@@ -33,6 +41,8 @@ type Setup struct {
 	// Cost says what was spent since the session was opened; the turn's part and what was spent before
 	// are added here. nil, or nil as its answer, says nothing.
 	Cost func() *proto.Cost
+	// Goals is where the session's goal tools reach its goal; nil when it has none of them.
+	Goals *Goals
 }
 
 // Place is where a session's tools act, with what they leave running there. It lives as long as the
@@ -64,11 +74,18 @@ func New() *Host {
 	return &Host{sessions: map[string]*seat{}, ctx: ctx, stop: stop}
 }
 
-// Open starts a session and gives its id.
+// Open starts a session, or goes on with one, and gives its id. What the process that wrote it before
+// left open is ended first.
 func (h *Host) Open(s Setup) (string, error) {
-	line := session.NewLine(nil)
-	if err := line.Say(s.Began); err != nil {
-		return "", err
+	line := session.NewLine(s.Log, s.Old...)
+	opening := session.Resume(line.State())
+	if !same(line.State().Began, s.Began) {
+		opening = append(opening, s.Began)
+	}
+	if len(opening) > 0 {
+		if err := line.Say(opening...); err != nil {
+			return "", err
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,15 +93,27 @@ func (h *Host) Open(s Setup) (string, error) {
 		return "", fmt.Errorf("the host is closed")
 	}
 	h.made++
-	id := fmt.Sprintf("s%d", h.made)
+	id := s.ID
+	if id == "" {
+		id = fmt.Sprintf("s%d", h.made)
+	}
+	if h.sessions[id] != nil {
+		return "", fmt.Errorf("session %s is open here already", id)
+	}
 	seat := newSeat(line, s)
 	if s.Place != nil {
 		s.Place.Connect(seat.post, seat.Show)
+	}
+	if s.Goals != nil {
+		s.Goals.connect(seat)
 	}
 	h.sessions[id] = seat
 	h.all.Go(func() { seat.serve(h.ctx) })
 	return id, nil
 }
+
+// same says that a session goes on with what it ran on before.
+func same(a, b proto.Began) bool { return reflect.DeepEqual(a, b) }
 
 // Close ends every session, cancels what runs, and waits for it. It gives what goes on all the same,
 // one line each.
@@ -132,6 +161,12 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 		return s.pending.answer(c)
 	case proto.Kill:
 		return s.kill(c.Jobs)
+	case proto.SetGoal:
+		return s.setGoal(c)
+	case proto.ResumeGoal:
+		return s.resumeGoal()
+	case proto.ClearGoal:
+		return s.clearGoal()
 	default:
 		return fmt.Errorf("a session takes no %T", c)
 	}

@@ -28,6 +28,13 @@ type seat struct {
 	jobs  []proto.Job // what runs beside the turns, oldest first
 	ended bool        // the next turn was ended before it began
 
+	// Of a goal, whose turns start by themselves.
+	goal     goal
+	next     bool // a turn is to start
+	parked   bool // but not before a job has ended
+	escaped  bool // a person ended something of the running turn
+	onlyGoal bool // nothing but the goal started the running turn
+
 	landed int // notices that the next request brings so far
 
 	before money.Amount // what was spent before the session was opened
@@ -56,30 +63,29 @@ func (s *seat) kill(ids []string) error {
 	return nil
 }
 
-// esc ends the innermost thing: the calls, the turn, or the wait for a limit after it.
+// esc ends the innermost thing: the calls, the turn, the one that a goal is about to start, or the wait
+// for a limit.
 func (s *seat) esc() {
-	if !s.scopes.endInnermost() {
+	had := s.scopes.endInnermost()
+	s.mu.Lock()
+	s.escaped = s.escaped || had
+	next := s.endNext()
+	s.mu.Unlock()
+	if !had && !next {
 		s.limit.giveUp()
 	}
 }
 
-// stop ends the running turn, or the one that is just about to start, or the wait for a limit.
+// stop ends the running turn, or the one that is just about to start, or the wait for a limit. At the
+// very end of a turn that may be two of them.
 func (s *seat) stop() {
-	if s.scopes.endAll() || s.limit.giveUp() {
-		return
-	}
+	had := s.scopes.endAll() || s.limit.giveUp()
 	waiting := s.waiting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ended = waiting
-}
-
-func (s *seat) stopped() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.ended
-	s.ended = false
-	return was
+	if !s.endNext() && !had {
+		s.ended = waiting
+	}
 }
 
 // Take gives what may land at a round boundary, which is all that is there. Where a session is played
@@ -91,7 +97,7 @@ func (s *seat) Take(ctx context.Context) []proto.Said {
 	}
 	out := s.gather(false)
 	s.landed = 0
-	return out
+	return s.landing(out)
 }
 
 // gather takes what is there, but no more notices than the next request is known to bring.
@@ -121,12 +127,14 @@ func (s *seat) rehearsed() (n int, known bool) {
 // serve runs turns until ctx ends. It looks at the inbox again before it sleeps, so nothing that
 // arrives while a turn ends is missed.
 func (s *seat) serve(ctx context.Context) {
+	defer s.closeGoal(ctx)
 	defer s.limit.stop()
 	for ctx.Err() == nil {
-		if !s.due() && !s.limit.passed() {
+		again := s.limit.passed()
+		if !s.due() && !s.goesOn() && !again {
 			select {
 			case <-s.wake:
-				if s.limit.waiting() == nil { // it may have been given up
+				if s.rests() == nil { // it may have been given up
 					s.Show(proto.KeyWaiting, nil)
 				}
 			case <-s.limit.tick():
@@ -137,16 +145,19 @@ func (s *seat) serve(ctx context.Context) {
 		}
 		s.limit.stop()
 		s.Show(proto.KeyWaiting, nil)
-		end := s.turn(ctx)
-		limited := end.Limited && !s.setup.Alone
+		end, why, ran := s.turn(ctx, again)
+		if !ran {
+			continue
+		}
+		limited := end.Limited && !s.setup.Alone && !s.goal.continuing
 		if limited {
 			s.limit.start(end, s.line.State().Began.Provider, s.nudge)
 		}
 		s.hold(end.Why == proto.Interrupted || limited)
-		if s.line.Say(append(s.cost(), end)...) != nil {
+		if s.finish(ctx, end, why) != nil {
 			return
 		}
-		s.Show(proto.KeyWaiting, s.limit.waiting())
+		s.Show(proto.KeyWaiting, s.rests())
 	}
 }
 
@@ -165,24 +176,35 @@ func (s *seat) cost() []proto.Fact {
 	return []proto.Fact{*c}
 }
 
-func (s *seat) turn(ctx context.Context) proto.Ended {
+// turn runs one turn. again says that it may begin with nothing said, because it is tried again; else
+// there is none then. why is what blocks a goal that would go on after it.
+func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why string, ran bool) {
 	ctx, done := s.Scope(ctx)
 	defer done()
-	var facts []proto.Fact
-	for _, said := range s.gather(true) {
-		facts = append(facts, said)
-	}
-	if s.stopped() {
+	stopped := s.begin()
+	if stopped {
 		s.scopes.endAll()
 	}
+	said := s.gather(true)
+	if stopped && len(said) == 0 { // only a goal was about to go on
+		return proto.Ended{Why: proto.Interrupted, Error: interruptedText}, "", true
+	}
+	facts := s.carry(said)
+	if len(facts) == 0 && !again {
+		return end, "", false
+	}
 	if err := s.line.Say(facts...); err != nil {
-		return proto.Ended{Why: proto.Failed, Error: "the session's log could not be written: " + err.Error()}
+		return proto.Ended{Why: proto.Failed, Error: "the session's log could not be written: " + err.Error()}, "", true
 	}
 	t, err := s.setup.Turn(ctx)
 	if err != nil {
-		return proto.Ended{Why: proto.Failed, Error: err.Error()}
+		return proto.Ended{Why: proto.Failed, Error: err.Error()}, "", true
 	}
-	return agent.RunTurn(ctx, s, s, s.line.State, t)
+	t.Limits.Spent, s.goal.budget = s.goal.rounds, t.Limits.Rounds
+	end = agent.RunTurn(ctx, s, s, s.line.State, t)
+	why = s.arm(ctx, &end)
+	s.goal.rounds += end.Rounds
+	return end, why, true
 }
 
 // Say, Show, Ask and Scope make a seat the Desk of its turns.
@@ -196,6 +218,7 @@ func (s *seat) Show(key string, value any) {
 		jobs, _ := value.([]proto.Job)
 		s.mu.Lock()
 		s.jobs = jobs
+		s.parked = s.parked && len(jobs) > 0
 		s.mu.Unlock()
 		defer s.nudge()
 	}

@@ -315,6 +315,8 @@ type Rename struct {
 type (
 	SetGoal struct {
 		Objective string `json:"objective"`
+		// Text is a message that the first turn begins with; "" lets it begin by itself.
+		Text string `json:"text,omitempty"`
 	}
 	ResumeGoal struct{}
 	ClearGoal  struct{}
@@ -332,6 +334,12 @@ func (Rename) command()     {}
 func (SetGoal) command()    {}
 func (ResumeGoal) command() {}
 func (ClearGoal) command()  {}
+
+// Active reports whether there is a goal that goes on by itself.
+func (g Goal) Active() bool { return g.Status == GoalActive }
+
+// None reports whether there is no goal, neither an active nor a blocked one.
+func (g Goal) None() bool { return g.Status != GoalActive && g.Status != GoalBlocked }
 
 // Host is what a client needs of the host, in one process and over a wire alike.
 type Host interface {
