@@ -38,14 +38,22 @@ type Options struct {
 	Watch  bool      // draw calls and diffs on Err as they happen
 	Color  bool      // the view may use colour
 	Clean  bool      // Out is a terminal: control characters of the answer must not reach it
+	After  uint64    // facts up to this number are of earlier turns
+	// Begin is what begins the run in the place of the text; nil is none.
+	Begin proto.Command
 }
 
-// Run sends text to a session and returns when the turn has ended. When ctx ends the turn is
-// stopped, and Run still returns its end. The error says that Out could not be written.
+// Run sends text to a session and returns when the turn has ended, and where the session has an active
+// goal, when that goes on no more. When ctx ends the turn is stopped, and Run still returns its end. The
+// error says that Out could not be written.
 func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Report, error) {
 	start := time.Now()
 	r := newReport()
-	if err := h.Do(ctx, session, proto.Submit{Text: text}); err != nil {
+	first := o.Begin
+	if first == nil {
+		first = proto.Submit{Text: text}
+	}
+	if err := h.Do(ctx, session, first); err != nil {
 		r.Error = err.Error()
 		return r, nil
 	}
@@ -59,7 +67,7 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 		watchers = append(watchers, NewView(o.Err, o.Color).Show)
 	}
 	watchers = append(watchers, waiting{o.Err}.show)
-	for e := range h.Watch(context.WithoutCancel(ctx), session, 0) {
+	for e := range h.Watch(context.WithoutCancel(ctx), session, o.After) {
 		for _, w := range watchers {
 			if err := w(e); err != nil {
 				return r, fmt.Errorf("cannot write the output: %w", err)
@@ -68,7 +76,9 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 		r.add(e.Fact)
 		if end, ok := e.Fact.(proto.Ended); ok {
 			r.end(end)
-			break
+			if !r.goal.Active() {
+				break
+			}
 		}
 	}
 	r.Duration = time.Since(start).Milliseconds()

@@ -25,6 +25,9 @@ type Report struct {
 	Note string `json:"-"`
 	// Why says how the turn ended; it decides the exit code.
 	Why proto.Why `json:"-"`
+
+	goal   proto.Goal // as it was said last
+	driven bool       // it was active in this run
 }
 
 type usage struct {
@@ -53,6 +56,9 @@ func (r *Report) add(f proto.Fact) {
 	switch f := f.(type) {
 	case proto.Began:
 		r.Provider, r.Model = f.Provider, f.Model
+	case proto.Goal:
+		r.goal = f
+		r.driven = r.driven || f.Active()
 	case proto.Said:
 		if f.Message.Role == msg.Assistant {
 			r.reply(f)
@@ -61,7 +67,7 @@ func (r *Report) add(f proto.Fact) {
 }
 
 func (r *Report) reply(f proto.Said) {
-	x := round{Round: f.Round}
+	x := round{Round: r.Rounds + f.Round} // turns that a goal started count on
 	for _, c := range f.Message.Blocks.Calls() {
 		x.Tools = append(x.Tools, c.Name)
 	}
@@ -74,9 +80,14 @@ func (r *Report) reply(f proto.Said) {
 	r.Reply = f.Message.Blocks.Text()
 }
 
+// end takes a turn's end. A run is over well when its goal is complete, and not when it is blocked.
 func (r *Report) end(f proto.Ended) {
-	r.Why, r.Error, r.Rounds, r.Note = f.Why, f.Error, f.Rounds, f.Note
-	if f.Why != proto.Done {
+	r.Why, r.Error, r.Note = f.Why, f.Error, f.Note
+	r.Rounds += f.Rounds
+	if f.Why == proto.Done && r.driven && r.goal.Status == proto.GoalBlocked {
+		r.Why, r.Error = proto.Failed, "the goal is blocked: "+r.goal.Why
+	}
+	if r.Why != proto.Done {
 		r.Reply = ""
 	}
 }

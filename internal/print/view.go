@@ -35,6 +35,9 @@ func (v *View) Show(e proto.Event) error {
 	switch f := e.Fact.(type) {
 	case proto.Said:
 		return v.said(f)
+	case proto.Goal:
+		_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◎"), clip(Clean(oneRow(goalRow(f))), wide))
+		return err
 	case proto.Opened:
 		v.calls = append(v.calls, &drawn{opened: f})
 	case proto.Closed:
@@ -69,6 +72,14 @@ func (v *View) said(f proto.Said) error {
 	}
 	_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◆"), Clean(text))
 	return err
+}
+
+func goalRow(g proto.Goal) string {
+	row := "goal " + string(g.Status) + ": " + g.Objective
+	if g.Status == proto.GoalBlocked {
+		row = "goal blocked: " + g.Why
+	}
+	return row
 }
 
 func (v *View) closed(o proto.Opened, f proto.Closed) error {
