@@ -1,0 +1,41 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// instead is what a person can do where sessions cannot be kept.
+const instead = "--no-save runs without it"
+
+// advice says of an error of the database what is wrong and what a person can do.
+func advice(err error) (what, todo string) {
+	var newer *newerError
+	var e *sqlite.Error
+	switch {
+	case errors.As(err, &newer):
+		return newer.Error(), "update jig, or use " + instead
+	case errors.Is(err, errForeign):
+		return errForeign.Error(), "move it away; " + instead
+	case !errors.As(err, &e):
+		return "cannot be used: " + oneLine(err), instead
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return "cannot be written: no space left on the device", "make room, then go on with jig resume"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup), or use " + instead
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return "is damaged", "move it and the files beside it away (sqlite3 FILE .recover may save what is in it); " + instead
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
+		return "cannot be written", "see that it and its folder are yours and writable; " + instead
+	case sqlite3.SQLITE_IOERR:
+		return "cannot be read or written (" + oneLine(err) + ")", "see whether the disk is full or failing; " + instead
+	}
+	return "cannot be used: " + oneLine(err), instead
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

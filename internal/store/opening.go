@@ -1,0 +1,137 @@
+package store
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"jig/internal/msg"
+	"jig/internal/proto"
+)
+
+// lead is how long the first facts of a new session wait for the database. After that the session's
+// first request goes out without them; they are kept before anything that follows from it.
+const lead = 10 * time.Millisecond
+
+// Opening is a database that is being opened while the program goes on starting.
+type Opening struct {
+	done chan struct{}
+	db   *DB
+	err  error
+}
+
+// Start begins to open a database.
+func Start(path string) *Opening {
+	o := &Opening{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.db, o.err = Open(path)
+	}()
+	return o
+}
+
+// DB waits for the database.
+func (o *Opening) DB() (*DB, error) {
+	<-o.done
+	return o.db, o.err
+}
+
+// Close waits for the opening and closes the database.
+func (o *Opening) Close() error {
+	if db, err := o.DB(); err == nil {
+		return db.Close()
+	}
+	return nil // whoever needed it was told
+}
+
+// New makes a new session there. Its first facts are kept in memory for as long as they need no more:
+// what a model answers, and all that follows from it, is only told once it lies in the database.
+func (o *Opening) New(id string) *Opened { return &Opened{opening: o, id: id} }
+
+// Opened is a new session of a database that may still be opening.
+type Opened struct {
+	opening *Opening
+	id      string
+
+	mu      sync.Mutex
+	session *Session
+	waiting []proto.Fact // not kept yet; the first has the number 1
+}
+
+// ID is the session's.
+func (s *Opened) ID() string { return s.id }
+
+// Append keeps facts, or keeps them waiting.
+func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session != nil {
+		return s.session.Append(from, facts...)
+	}
+	if from != uint64(len(s.waiting))+1 {
+		return errors.New("a fact is missing")
+	}
+	all := append(s.waiting[:len(s.waiting):len(s.waiting)], facts...)
+	if !begun(all) || early(all) && !s.ready() { // a session that nobody said anything in is none
+		s.waiting = all
+		return nil
+	}
+	db, err := s.opening.DB()
+	if err != nil {
+		return err
+	}
+	session := db.New(s.id)
+	if err := session.Append(1, all...); err != nil {
+		return err
+	}
+	s.session, s.waiting = session, nil
+	return nil
+}
+
+// ready waits for the database, but not for long.
+func (s *Opened) ready() bool {
+	t := time.NewTimer(lead)
+	defer t.Stop()
+	select {
+	case <-s.opening.done:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// early says that facts come before the first request: nothing has been done that must not be lost.
+func early(facts []proto.Fact) bool {
+	for _, f := range facts {
+		switch f := f.(type) {
+		case proto.Began, proto.Goal, proto.Titled:
+		case proto.Said:
+			if f.Message.Role == msg.Assistant {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// begun says that somebody said something.
+func begun(facts []proto.Fact) bool {
+	for _, f := range facts {
+		if _, ok := f.(proto.Said); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Close lets others write the session.
+func (s *Opened) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		return nil
+	}
+	return s.session.Close()
+}

@@ -1,0 +1,227 @@
+// Package store is jig's database: one SQLite file that holds the logs of all sessions, an index of
+// them, what was spent, and the transcripts that can be searched. It keeps facts and gives them back;
+// what they mean is session's business. Several jigs use one file at the same time.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// busy is how long a statement waits for another process that writes.
+const busy = 10 * time.Second
+
+// DB is the database, open. Its methods may be called from any goroutine.
+type DB struct {
+	path  string
+	pool  *sql.DB // readers, and the writer's one connection
+	lease lease
+
+	mu sync.Mutex // the writer's
+	w  *writer
+}
+
+// Open opens the database and makes it where there is none: the file for its owner alone, in a folder
+// for its owner alone. An error says, in one line, what a person can do.
+func Open(path string) (*DB, error) {
+	if err := private(path); err != nil {
+		return nil, fmt.Errorf("%s cannot be opened: %w", path, cause(err))
+	}
+	d, err := open(path)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	return d, nil
+}
+
+func open(path string) (*DB, error) {
+	d := &DB{path: path, lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
+	var err error
+	if d.pool, err = sql.Open("sqlite", dsn(path)); err != nil {
+		return d, err
+	}
+	d.pool.SetMaxIdleConns(4)
+	conn, err := d.pool.Conn(context.Background())
+	if err == nil {
+		if err = migrate(conn); err == nil {
+			d.w = &writer{conn: conn, prepared: map[string]*sql.Stmt{}}
+			return d, nil
+		}
+		_ = conn.Close()
+	}
+	_ = d.pool.Close()
+	return d, err
+}
+
+// private makes the folder and the file before SQLite would: it gives the files beside it the mode
+// that this one has.
+func private(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if runtime.GOOS == "windows" {
+		return nil // a user's folder is the user's there
+	}
+	for _, p := range []string{dir, path} {
+		st, err := os.Stat(p)
+		if err != nil {
+			return err
+		}
+		if st.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(p, st.Mode().Perm()&0o700); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func dsn(path string) string {
+	q := url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()),
+		"synchronous(normal)", "temp_store(memory)", "journal_size_limit(16777216)",
+	}}
+	p := filepath.ToSlash(path)
+	if p[0] != '/' {
+		p = "/" + p // a drive
+	}
+	return (&url.URL{Scheme: "file", Path: p, RawQuery: q.Encode()}).String()
+}
+
+// Close gives up what this process holds and closes the file.
+func (d *DB) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.w == nil {
+		return nil
+	}
+	err := errors.Join(d.lease.end(), d.w.close(), d.pool.Close())
+	d.w = nil
+	return err
+}
+
+// Path is the file.
+func (d *DB) Path() string { return d.path }
+
+// ErrClosed says that the database was closed.
+var ErrClosed = errors.New("the session database is closed")
+
+// write carries out one transaction. Nothing of it is kept when f fails.
+func (d *DB) write(f func(*writer) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.w == nil {
+		return ErrClosed
+	}
+	if err := d.w.transaction(f); err != nil {
+		return d.explain(err)
+	}
+	return nil
+}
+
+// writer is the one connection that writes, with its statements prepared.
+type writer struct {
+	conn     *sql.Conn
+	prepared map[string]*sql.Stmt
+}
+
+func (w *writer) transaction(f func(*writer) error) error {
+	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := f(w)
+	if err == nil {
+		_, err = w.exec("COMMIT")
+	}
+	if err != nil {
+		_, _ = w.exec("ROLLBACK") // where a commit failed it may be rolled back already
+	}
+	return err
+}
+
+func (w *writer) exec(query string, args ...any) (sql.Result, error) {
+	st, err := w.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.Exec(args...)
+}
+
+func (w *writer) statement(query string) (*sql.Stmt, error) {
+	if st := w.prepared[query]; st != nil {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		w.prepared[query] = st
+	}
+	return st, err
+}
+
+// row reads one row. sql.ErrNoRows says that there is none.
+func (w *writer) row(query string, args []any, into ...any) error {
+	st, err := w.statement(query)
+	if err != nil {
+		return err
+	}
+	return st.QueryRow(args...).Scan(into...)
+}
+
+func (w *writer) close() error {
+	for _, st := range w.prepared {
+		_ = st.Close() // the connection goes with it
+	}
+	return w.conn.Close()
+}
+
+// explain puts an error of the database in words for a person.
+func (d *DB) explain(err error) error {
+	var told *Error
+	if err == nil || errors.As(err, &told) || errors.Is(err, ErrClosed) {
+		return err
+	}
+	what, todo := advice(err)
+	return &Error{Path: d.path, What: what, Todo: todo, Err: err}
+}
+
+// Error is a fault of the database file.
+type Error struct {
+	Path, What, Todo string
+	Err              error
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("the session database %s %s", e.Path, e.What)
+	if e.Todo != "" {
+		s += "; " + e.Todo
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// cause leaves out the path that an error of the file system repeats.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
