@@ -15,6 +15,7 @@ import (
 
 	"jig/internal/agent"
 	"jig/internal/config"
+	"jig/internal/host"
 	"jig/internal/msg"
 	"jig/internal/print"
 	"jig/internal/proto"
@@ -64,11 +65,11 @@ func openCalls(w World, o Options, yes bool) (*calls, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, err := toolsOf(cfg, o.Agent)
+	a, err := toolsOf(cfg, o.Agent)
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(on, newPlace(w, s, cfg))
+	owners, warnings := ownersOf(a, newPlace(w, s, cfg), &host.Goals{})
 	for _, x := range warnings {
 		w.warn("%s", x)
 	}
@@ -81,22 +82,23 @@ func openCalls(w World, o Options, yes bool) (*calls, error) {
 	return c, nil
 }
 
-func toolsOf(cfg *config.Config, name string) ([]config.Tool, error) {
+// toolsOf is the agent of that name, or default, or one that has every toolset.
+func toolsOf(cfg *config.Config, name string) (config.Agent, error) {
 	if name == "" {
 		if a, err := cfg.Agent("default"); err == nil {
-			return a.Tools.On, nil
+			return a, nil
 		}
-		var all []config.Tool
+		all := config.Agent{Tools: config.Tools{Declared: true}}
 		for _, s := range toolsets {
-			all = append(all, config.Tool{Name: s.name})
+			all.Tools.On = append(all.Tools.On, config.Tool{Name: s.name})
 		}
 		return all, nil
 	}
 	a, err := cfg.Agent(name)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return a, usagef("%v", err)
 	}
-	return a.Tools.On, nil
+	return a, nil
 }
 
 // calls is a row of calls made by hand.

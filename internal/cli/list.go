@@ -10,6 +10,7 @@ import (
 
 	"jig/internal/agent"
 	"jig/internal/config"
+	"jig/internal/host"
 	"jig/internal/model/catalog"
 )
 
@@ -169,11 +170,11 @@ func keyNote(r config.Resolved) string {
 }
 
 func toolRows(w World, s *survey, cfg *config.Config, o Options) ([][]string, error) {
-	on, err := toolsOf(cfg, o.Agent)
+	a, err := toolsOf(cfg, o.Agent)
 	if err != nil {
 		return nil, err
 	}
-	owners, warnings := openTools(on, newPlace(w, s, cfg))
+	owners, warnings := ownersOf(a, newPlace(w, s, cfg), &host.Goals{})
 	for _, x := range warnings {
 		w.warn("%s", x)
 	}

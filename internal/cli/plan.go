@@ -35,6 +35,9 @@ type Options struct {
 	MaxCost    *money.Amount // more than 0; nil is no limit
 	Debug      bool
 	Record     string // a file; "" records nothing
+	NoSave     bool
+	Goal       string // an objective; "" is none
+	HasGoal    bool   // --goal was given
 }
 
 // plan is what a session would be, before anything of it runs.
@@ -47,6 +50,7 @@ type plan struct {
 	places   places
 	warnings []string
 	budget   *budget
+	goals    *host.Goals
 }
 
 // load makes one configuration of what was found and is believed.
@@ -200,7 +204,8 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	}
 	at := newPlace(w, s, cfg)
 	at.budget = p.budget
-	owners, warnings := openTools(p.agent.Tools.On, at)
+	p.goals = &host.Goals{}
+	owners, warnings := ownersOf(p.agent, at, p.goals)
 	p.places = placesOf(owners)
 	if !p.agent.Tools.Declared && len(warnings) > 1 {
 		warnings = []string{fmt.Sprintf("%s: a persona that names no tools has all of the default ones; %d of them are not in this build (ignored)", p.agent.Pos, len(warnings))}
@@ -212,10 +217,18 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	send := &p.turn.Send
 	send.Provider, send.Model = p.resolved.ProviderName, p.resolved.ID
 	send.Temperature, send.TopP = first(p.agent.Temperature, p.resolved.Temperature), first(p.agent.TopP, p.resolved.TopP)
-	send.System = host.Prompt(len(p.agent.Tools.On) > 0, surroundings(w, s, o), instructions)
+	harness := !p.agent.PlainChat()
+	send.System = host.Prompt(harness, surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.turn.Retry = patience(w, o)
-	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Root: s.root, Tools: p.turn.Tools.Names()}
+	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Ref: o.Model, Root: s.root, Tools: p.turn.Tools.Names(),
+		System: send.System, Reasoning: send.Reasoning}
+	if w.Cwd != s.root {
+		p.began.Cwd = w.Cwd
+	}
+	if harness {
+		p.began.Date = today(w)
+	}
 	return p, nil
 }
 
@@ -242,7 +255,7 @@ func (p *plan) later() []string {
 }
 
 func surroundings(w World, s *survey, o Options) host.Surroundings {
-	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: w.Now().Format("2006-01-02"), Binary: w.Binary}
+	out := host.Surroundings{Root: s.root, Platform: fmt.Sprintf("%s (%s)", w.GOOS, w.GOARCH), Date: today(w), Binary: w.Binary}
 	for _, src := range s.sources {
 		switch {
 		case src.Kind != config.ConfigFile || replaced(src, o):
@@ -254,6 +267,9 @@ func surroundings(w World, s *survey, o Options) host.Surroundings {
 	}
 	return out
 }
+
+// today is the day as models are told it.
+func today(w World) string { return w.Now().Format("2006-01-02") }
 
 // instructions are the agent's own prompt: -s, system, or what stands in system_file.
 func (p *plan) instructions(o Options) (string, error) {
@@ -276,6 +292,6 @@ func (p *plan) instructions(o Options) (string, error) {
 // setup is the plan as the host takes it.
 func (p *plan) setup(m model.Model, alone bool) host.Setup {
 	p.turn.Model = p.budget.meter(m)
-	return host.Setup{Began: p.began, Alone: alone, Place: p.places, Cost: p.budget.said,
+	return host.Setup{Began: p.began, Alone: alone, Place: p.places, Cost: p.budget.said, Goals: p.goals,
 		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
 }

@@ -15,6 +15,7 @@ import (
 
 	"jig/internal/config"
 	"jig/internal/print"
+	"jig/internal/tools/intrinsic"
 )
 
 // defaultMaxWait is long enough for a limit that is counted by the minute.
@@ -123,7 +124,7 @@ func runCommand(w World) *cobra.Command {
 					o.Commands = append(o.Commands, x.Name())
 				}
 			}
-			o.HasMessage, o.HasSystem = c.Flags().Changed("message"), c.Flags().Changed("system")
+			o.HasMessage, o.HasSystem, o.HasGoal = c.Flags().Changed("message"), c.Flags().Changed("system"), c.Flags().Changed("goal")
 			if err := o.check(c.Flags()); err != nil {
 				return err
 			}
@@ -133,6 +134,7 @@ func runCommand(w World) *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.Message, "message", "m", "", "answer this `text` and end (- reads standard input)")
+	f.StringVar(&o.Goal, "goal", "", "go on by itself, turn after turn, until this `text` is reached; alone or with -m")
 	f.StringVarP(&o.Model, "model", "M", "", "use this `model`: provider:id, or the name of a models: entry")
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
@@ -162,6 +164,9 @@ func complete(c *cobra.Command, flag string, values []string) {
 	}
 }
 
+// headless says that a run needs no person.
+func (o Options) headless() bool { return o.HasMessage || o.HasGoal }
+
 // check refuses what cannot be meant together.
 func (o Options) check(f *pflag.FlagSet) error {
 	switch {
@@ -169,20 +174,24 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("--output-format: unknown format %q (want %s)%s", o.Format, strings.Join(print.Formats, ", "), didYouMean(o.Format, print.Formats))
 	case o.HasMessage && strings.TrimSpace(o.Message) == "":
 		return usagef("--message must not be empty")
-	case f.Changed("output-format") && !o.HasMessage:
-		return usagef("--output-format applies to -m runs only")
-	case f.Changed("max-wait") && !o.HasMessage:
-		return usagef("--max-wait applies to -m runs only")
-	case f.Changed("max-cost") && !o.HasMessage:
-		return usagef("--max-cost applies to -m runs only")
+	case o.HasGoal && strings.TrimSpace(o.Goal) == "":
+		return usagef("--goal must not be empty")
+	case len(strings.TrimSpace(o.Goal)) > intrinsic.MaxObjective:
+		return usagef("--goal is too long (%d bytes, at most %d): put the details in a file and name it in the goal", len(strings.TrimSpace(o.Goal)), intrinsic.MaxObjective)
+	case f.Changed("output-format") && !o.headless():
+		return usagef("--output-format applies to -m and --goal runs only")
+	case f.Changed("max-wait") && !o.headless():
+		return usagef("--max-wait applies to -m and --goal runs only")
+	case f.Changed("max-cost") && !o.headless():
+		return usagef("--max-cost applies to -m and --goal runs only")
 	case f.Changed("record") && o.Record == "":
 		return usagef("--record must name a file")
-	case f.Changed("record") && !o.HasMessage:
-		return usagef("--record applies to -m runs only")
+	case f.Changed("record") && !o.headless():
+		return usagef("--record applies to -m and --goal runs only")
 	case o.MaxWait < 0:
 		return usagef("--max-wait must be 0 (no limit) or more, got %s", o.MaxWait)
-	case f.Changed("max-turns") && !o.HasMessage:
-		return usagef("--max-turns applies to -m runs only")
+	case f.Changed("max-turns") && !o.headless():
+		return usagef("--max-turns applies to -m and --goal runs only")
 	case o.MaxTurns < 0:
 		return usagef("--max-turns must be 0 (no limit) or more, got %d", o.MaxTurns)
 	case o.Agent != "" && o.Persona != "":

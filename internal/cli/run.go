@@ -11,6 +11,7 @@ import (
 	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
+	"jig/internal/session"
 )
 
 // maxMessage bounds a message from standard input, in bytes. A model's window ends long before.
@@ -21,7 +22,7 @@ func run(ctx context.Context, w World, o Options) error {
 	if o.Debug {
 		return debug(w, o)
 	}
-	if !o.HasMessage {
+	if !o.headless() {
 		return interactive(ctx, w, o)
 	}
 	before := print.FailedBefore("", o.Model, "")
@@ -99,6 +100,8 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	if err != nil {
 		return err
 	}
+	keep := startSaving(w, o)
+	defer keep.end(w)
 	s, cfg, err := load(w, o)
 	if err != nil {
 		return err
@@ -107,7 +110,40 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	if err != nil {
 		return err
 	}
-	known.Provider, known.Model = p.resolved.ProviderName, p.resolved.ID
+	if o.HasGoal && p.agent.PlainChat() {
+		return usagef("--goal needs an agent with tools, and %s has no tools: key (tools: [] is enough)", p.name)
+	}
+	first := proto.Command(proto.Submit{Text: text})
+	if o.HasGoal {
+		first = proto.SetGoal{Objective: o.Goal, Text: text}
+	}
+	id, log := keep.begin(p)
+	defer w.hint(id, o)
+	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, commands: []proto.Command{first}})
+}
+
+// launch is a headless run with all that is known before its session opens.
+type launch struct {
+	w     World
+	o     Options
+	s     *survey
+	cfg   *config.Config
+	p     *plan
+	known *print.Report
+}
+
+// opening is the session that is to be run: a new one, or one that goes on.
+type opening struct {
+	id       string
+	log      session.Store // nil keeps nothing
+	old      []proto.Fact
+	commands []proto.Command // the last one begins the turn
+}
+
+// run opens the session, tells it what it is to do, and writes what comes back.
+func (l launch) run(ctx context.Context, at opening) error {
+	w, o, p := l.w, l.o, l.p
+	l.known.Provider, l.known.Model = p.resolved.ProviderName, p.resolved.ID
 	for _, x := range p.warnings {
 		w.warn("%s", x)
 	}
@@ -119,7 +155,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 		return err
 	}
 	defer p.budget.close(w, o)
-	recorder, err := recordTo(w, s, cfg, p, o)
+	recorder, err := recordTo(w, l.s, l.cfg, p, o)
 	if err != nil {
 		return err
 	}
@@ -128,12 +164,22 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	defer closeHost(w, h)
 	setup := p.setup(m, true)
 	setup.MaxWait = o.MaxWait
-	tapes(w, s, cfg, p, m, recorder, &setup)
+	setup.ID, setup.Log, setup.Old = at.id, at.log, at.old
+	setup.Today = func() string { return today(w) }
+	setup.Mask = masks(l.cfg, p)
+	tapes(w, l.s, l.cfg, p, m, recorder, &setup)
 	id, err := h.Open(setup)
 	if err != nil {
 		return err
 	}
-	report, err := print.Run(ctx, h, id, text, print.Options{Format: print.Format(o.Format), Out: w.Out, Err: w.Err,
+	last := len(at.commands) - 1
+	for _, c := range at.commands[:last] {
+		if err := h.Do(ctx, id, c); err != nil {
+			return err
+		}
+	}
+	report, err := print.Run(ctx, h, id, "", print.Options{Begin: at.commands[last], After: uint64(len(at.old)), Session: at.id,
+		Provider: p.began.Provider, Model: p.began.Model, Format: print.Format(o.Format), Out: w.Out, Err: w.Err,
 		Watch: w.ErrTerm && o.Format == string(print.Text), Color: w.color(w.ErrTerm), Clean: w.OutTerm})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"jig/internal/sandbox"
 	"jig/internal/tool"
 	"jig/internal/tools/code"
+	"jig/internal/tools/intrinsic"
 	"jig/internal/tools/shell"
 )
 
@@ -54,6 +55,16 @@ func openCode(t config.Tool, p place) (tool.Owner, error) {
 	}
 	c.Home = p.home
 	return code.New(p.root, c)
+}
+
+// ownersOf makes the owners of an agent's tools: those it chose, and those that nothing switches off.
+// Only a plain chat has none of these.
+func ownersOf(a config.Agent, p place, goals intrinsic.Keeper) (owners []tool.Owner, warnings []string) {
+	owners, warnings = openTools(a.Tools.On, p)
+	if !a.PlainChat() {
+		owners = append(owners, intrinsic.Manual(), intrinsic.Goals(goals))
+	}
+	return owners, warnings
 }
 
 // openTools makes the owners of the tools that are on. What cannot be made is left out with a
