@@ -26,6 +26,7 @@ var (
 	Cancelled = tool.Fails("{name} was cancelled")
 	NotRun    = tool.Fails("{name} was not run: the calls were cancelled before its turn came")
 	Declined  = tool.Fails("{name} was not run: the user declined this call — do not try it again unless they ask for it")
+	Masked    = tool.Fails("the arguments of {name} hold the text that stands in the place of a key jig keeps to itself, and would put it where the key is; nothing was run — leave that part as it is and change what is around it, or ask the user")
 	Broken    = tool.Fails("{name} failed because of a fault inside jig, not because of its arguments; what it had done until then may stand — try another way, or tell the user")
 )
 
@@ -156,6 +157,9 @@ func (p *pipeline) prepare(ctx context.Context, c msg.Call) (ready tool.Prepared
 	var v json.RawMessage
 	if err := json.Unmarshal([]byte(args), &v); err != nil {
 		return ready, Malformed.With("name", c.Name, "error", err.Error())
+	}
+	if tool.HoldsMask(args) {
+		return ready, Masked.With("name", c.Name)
 	}
 	ready, err = b.owner.Prepare(ctx, tool.Call{ID: c.ID, Name: c.Name, Args: json.RawMessage(args)})
 	if err == nil && ready.Run == nil {

@@ -226,6 +226,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	if w.Cwd != s.root {
 		p.began.Cwd = w.Cwd
 	}
+	p.began.Config, p.began.ConfigSum = s.flagFile()
 	if harness {
 		p.began.Date = today(w)
 	}

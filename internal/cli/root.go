@@ -73,7 +73,7 @@ func newRoot(w World) *cobra.Command {
 
 // commands are all that jig can be told, in the order of the help.
 var commands = []func(World) *cobra.Command{
-	runCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
+	runCommand, resumeCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
 }
 
 // flagError says what a wrong flag may have been meant to be.
@@ -138,15 +138,22 @@ func runCommand(w World) *cobra.Command {
 	f.StringVarP(&o.Model, "model", "M", "", "use this `model`: provider:id, or the name of a models: entry")
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")
+	headlessFlags(c, &o)
+	f.BoolVar(&o.NoSave, "no-save", false, "keep no session of this run")
+	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
+	configFlags(c, &o)
+	return c
+}
+
+// headlessFlags are those of every command that runs a turn without a person.
+func headlessFlags(c *cobra.Command, o *Options) {
+	f := c.Flags()
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "end with an error after `N` model requests (0: no limit)")
 	f.Var(moneyFlag{&o.MaxCost}, "max-cost", "with -m, end before the models cost more than this many `dollars`, which must be more than 0")
 	f.DurationVar(&o.MaxWait, "max-wait", defaultMaxWait, "with -m, wait at most this `duration` for a provider that limits or fails, and for background jobs before they are killed (0: no limit)")
 	f.StringVar(&o.Format, "output-format", string(print.Text), "how the answer is written: text, json (one report) or jsonl (one event a line)")
 	f.StringVar(&o.Record, "record", "", "with -m, write what the model says to a new `file` that a replay provider plays")
-	f.BoolVar(&o.Debug, "debug", false, "print what the session would be, without asking the model")
-	configFlags(c, &o)
 	complete(c, "output-format", print.Formats)
-	return c
 }
 
 // configFlags are those of every command that reads the configuration.

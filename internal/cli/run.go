@@ -119,7 +119,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	}
 	id, log := keep.begin(p)
 	defer w.hint(id, o)
-	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, commands: []proto.Command{first}})
+	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, commands: []proto.Command{first}, turn: true})
 }
 
 // launch is a headless run with all that is known before its session opens.
@@ -137,7 +137,8 @@ type opening struct {
 	id       string
 	log      session.Store // nil keeps nothing
 	old      []proto.Fact
-	commands []proto.Command // the last one begins the turn
+	commands []proto.Command
+	turn     bool // the last one begins a turn
 }
 
 // run opens the session, tells it what it is to do, and writes what comes back.
@@ -172,13 +173,16 @@ func (l launch) run(ctx context.Context, at opening) error {
 	if err != nil {
 		return err
 	}
-	last := len(at.commands) - 1
-	for _, c := range at.commands[:last] {
-		if err := h.Do(ctx, id, c); err != nil {
+	for len(at.commands) > 1 || len(at.commands) == 1 && !at.turn {
+		if err := h.Do(ctx, id, at.commands[0]); err != nil {
 			return err
 		}
+		at.commands = at.commands[1:]
 	}
-	report, err := print.Run(ctx, h, id, "", print.Options{Begin: at.commands[last], After: uint64(len(at.old)), Session: at.id,
+	if !at.turn {
+		return nil
+	}
+	report, err := print.Run(ctx, h, id, "", print.Options{Begin: at.commands[0], After: uint64(len(at.old)), Session: at.id,
 		Provider: p.began.Provider, Model: p.began.Model, Format: print.Format(o.Format), Out: w.Out, Err: w.Err,
 		Watch: w.ErrTerm && o.Format == string(print.Text), Color: w.color(w.ErrTerm), Clean: w.OutTerm})
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *seat) changeGoal(by string, f func(intrinsic.Goal) (intrinsic.Goal, err
 	if now.Status == intrinsic.Active && old.Status != intrinsic.Active {
 		s.goal.idle = 0
 	}
-	return s.line.Say(proto.Goal{Objective: now.Objective, Status: proto.GoalStatus(now.Status), Why: now.Why, By: by})
+	return s.Say(proto.Goal{Objective: now.Objective, Status: proto.GoalStatus(now.Status), Why: now.Why, By: by})
 }
 
 // setGoal starts a goal in the place of any other. It goes on from the message, or by itself.
@@ -328,7 +328,7 @@ func (s *seat) goalAfter(host context.Context, end proto.Ended, why string) []pr
 func (s *seat) finish(host context.Context, end proto.Ended, why string) error {
 	s.goal.mu.Lock()
 	defer s.goal.mu.Unlock()
-	return s.line.Say(append(append(s.cost(), s.goalAfter(host, end, why)...), end)...)
+	return s.Say(append(append(s.cost(), s.goalAfter(host, end, why)...), end)...)
 }
 
 // rests is what an idle session waits for that goes on by itself; nil when it does not.
@@ -366,6 +366,6 @@ func (s *seat) closeGoal(ctx context.Context) {
 	s.goal.mu.Lock()
 	defer s.goal.mu.Unlock()
 	if facts := s.goalAfter(ctx, proto.Ended{}, ""); facts != nil {
-		_ = s.line.Say(facts...) // opening it again says the same
+		_ = s.Say(facts...) // opening it again says the same
 	}
 }

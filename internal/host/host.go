@@ -26,6 +26,8 @@ type Setup struct {
 	Old []proto.Fact
 	// Today is the day, such as 2026-11-30, for a session whose model is told the date; nil is none.
 	Today func() string
+	// Mask takes out of a text what nobody may read in the log; nil is nothing.
+	Mask func(string) string
 	// Turn is asked when a turn starts; what it gives is frozen for the whole turn.
 	Turn func(context.Context) (agent.Turn, error)
 	// Place is where the session's tools act; nil when they leave nothing running.
@@ -145,7 +147,7 @@ func (h *Host) find(id string) (*seat, error) {
 }
 
 // Do carries out a client's command.
-func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
+func (h *Host) Do(ctx context.Context, id string, c proto.Command) error {
 	s, err := h.find(id)
 	if err != nil {
 		return err
@@ -167,6 +169,12 @@ func (h *Host) Do(_ context.Context, id string, c proto.Command) error {
 		return s.resumeGoal()
 	case proto.ClearGoal:
 		return s.clearGoal()
+	case proto.Rewind:
+		return s.order(ctx, func(context.Context) error { return s.rewind(c) })
+	case proto.TryAgain:
+		return s.order(ctx, func(context.Context) error { return s.tryAgain() })
+	case proto.Rename:
+		return s.rename(c)
 	default:
 		return fmt.Errorf("a session takes no %T", c)
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"jig/internal/agent"
-	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -35,13 +34,15 @@ type seat struct {
 	escaped  bool // a person ended something of the running turn
 	onlyGoal bool // nothing but the goal started the running turn
 
+	orders orders
+
 	landed int // notices that the next request brings so far
 
-	before money.Amount // what was spent before the session was opened
+	before proto.Cost // what was spent before the session was opened
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
-	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost.Session}
+	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost}
 }
 
 func (s *seat) submit(c proto.Submit) {
@@ -129,8 +130,10 @@ func (s *seat) rehearsed() (n int, known bool) {
 func (s *seat) serve(ctx context.Context) {
 	defer s.closeGoal(ctx)
 	defer s.limit.stop()
+	defer s.refuse(errClosed)
 	for ctx.Err() == nil {
-		again := s.limit.passed()
+		s.obey(ctx)
+		again := s.again() || s.limit.passed()
 		if !s.due() && !s.goesOn() && !again {
 			select {
 			case <-s.wake:
@@ -145,7 +148,9 @@ func (s *seat) serve(ctx context.Context) {
 		}
 		s.limit.stop()
 		s.Show(proto.KeyWaiting, nil)
+		s.refuse(errBusy)
 		end, why, ran := s.turn(ctx, again)
+		s.refuse(nil)
 		if !ran {
 			continue
 		}
@@ -171,7 +176,8 @@ func (s *seat) cost() []proto.Fact {
 	if c == nil {
 		return nil
 	}
-	c.Session = s.before.Plus(c.Session)
+	c.Session = s.before.Session.Plus(c.Session)
+	c.Children = s.before.Children.Plus(c.Children)
 	c.Turn = c.Session - s.line.State().Cost.Session
 	return []proto.Fact{*c}
 }
@@ -193,7 +199,7 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 	if len(facts) == 0 && !again {
 		return end, "", false
 	}
-	if err := s.line.Say(facts...); err != nil {
+	if err := s.Say(s.dated(facts)...); err != nil {
 		return proto.Ended{Why: proto.Failed, Error: "the session's log could not be written: " + err.Error()}, "", true
 	}
 	t, err := s.setup.Turn(ctx)
@@ -209,7 +215,7 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 
 // Say, Show, Ask and Scope make a seat the Desk of its turns.
 
-func (s *seat) Say(f ...proto.Fact) error { return s.line.Say(f...) }
+func (s *seat) Say(f ...proto.Fact) error { return s.line.Say(s.masked(f)...) }
 
 // Show passes the now on. Jobs are also remembered: a run that nobody watches does not end while one
 // is going.
@@ -239,7 +245,7 @@ func (s *seat) Ask(ctx context.Context, call string, q tool.Question) (bool, str
 	}
 	answers := s.pending.open(call)
 	defer s.pending.drop(call)
-	if err := s.line.Say(proto.Asked{Call: call, Question: q}); err != nil {
+	if err := s.Say(proto.Asked{Call: call, Question: q}); err != nil {
 		return false, q.Refusal
 	}
 	a := proto.Answer{Call: call, By: "esc", Choice: proto.Deny}
@@ -247,7 +253,7 @@ func (s *seat) Ask(ctx context.Context, call string, q tool.Question) (bool, str
 	case a = <-answers:
 	case <-ctx.Done():
 	}
-	if err := s.line.Say(proto.Answered{Call: call, By: a.By, Choice: a.Choice}); err != nil {
+	if err := s.Say(proto.Answered{Call: call, By: a.By, Choice: a.Choice}); err != nil {
 		return false, q.Refusal
 	}
 	if a.Choice == proto.Session {

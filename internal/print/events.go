@@ -109,3 +109,17 @@ func (e *events) line(v any) error {
 	_, err := e.out.Write(escaped(b.Bytes()))
 	return err
 }
+
+// sessionLine names the session before its facts.
+func sessionLine(o Options) error {
+	if o.Session == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(o.Out, "{\"type\":\"session\",\"id\":%q}\n", o.Session)
+	return err
+}
+
+// Hint writes one line that a person may want to remember.
+func Hint(w io.Writer, line string, color bool) {
+	fmt.Fprintln(w, paint(color).dim(Clean(line)))
+}

@@ -32,13 +32,16 @@ var Formats = []string{string(Text), string(JSON), string(JSONL)}
 
 // Options say where a run is written and how.
 type Options struct {
-	Format Format
-	Out    io.Writer // the answer, the report, the events
-	Err    io.Writer // the view, when Watch is on
-	Watch  bool      // draw calls and diffs on Err as they happen
-	Color  bool      // the view may use colour
-	Clean  bool      // Out is a terminal: control characters of the answer must not reach it
-	After  uint64    // facts up to this number are of earlier turns
+	Format  Format
+	Out     io.Writer // the answer, the report, the events
+	Err     io.Writer // the view, when Watch is on
+	Watch   bool      // draw calls and diffs on Err as they happen
+	Color   bool      // the view may use colour
+	Clean   bool      // Out is a terminal: control characters of the answer must not reach it
+	After   uint64    // facts up to this number are of earlier turns
+	Session string    // its id, which events begin with; "" where it is not kept
+	// Provider and Model are what the session runs on, where no fact after After says so.
+	Provider, Model string
 	// Begin is what begins the run in the place of the text; nil is none.
 	Begin proto.Command
 }
@@ -49,6 +52,7 @@ type Options struct {
 func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Report, error) {
 	start := time.Now()
 	r := newReport()
+	r.Provider, r.Model = o.Provider, o.Model
 	first := o.Begin
 	if first == nil {
 		first = proto.Submit{Text: text}
@@ -61,6 +65,9 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 	defer context.AfterFunc(ctx, func() { _ = h.Do(context.WithoutCancel(ctx), session, proto.Stop{}) })()
 	var watchers []func(proto.Event) error
 	if o.Format == JSONL {
+		if err := sessionLine(o); err != nil {
+			return r, fmt.Errorf("cannot write the output: %w", err)
+		}
 		watchers = append(watchers, newEvents(o.Out).write)
 	}
 	if o.Watch {

@@ -22,14 +22,19 @@ type Began struct {
 	Agent    string `json:"agent"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	Root     string `json:"root"` // the project root
+	// Ref is how the model was named when it was chosen by hand, "" when the agent's own was taken.
+	Ref  string `json:"ref,omitempty"`
+	Root string `json:"root"` // the project root
 	// Cwd is the directory that it was started in, "" where that is the root.
 	Cwd   string   `json:"cwd,omitempty"`
 	Tools []string `json:"tools,omitempty"`
 	// System is what every request says before the conversation, and Date the day it names, "" when it
 	// names none. Both are kept because a session that goes on must send the same bytes again.
-	System    string `json:"system,omitempty"`
-	Date      string `json:"date,omitempty"` // such as 2026-11-30
+	System string `json:"system,omitempty"`
+	Date   string `json:"date,omitempty"` // such as 2026-11-30
+	// Config is the file that stood in the place of the configuration, with the checksum of what it held.
+	Config    string `json:"config,omitempty"`
+	ConfigSum string `json:"config_sum,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
 }
 

@@ -93,6 +93,13 @@ func (l *Line) State() State {
 	return l.state.view()
 }
 
+// Facts are all there are so far. Nobody may change them.
+func (l *Line) Facts() []proto.Fact {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clip(l.facts)
+}
+
 // Close ends every Watch, once it has yielded what was said.
 func (l *Line) Close() {
 	l.mu.Lock()

@@ -61,3 +61,25 @@ func (s State) openCalls() []string {
 	})
 	return out
 }
+
+// Message is a person's message that stands: it was not rewound.
+type Message struct {
+	Seq  uint64 // its fact's number
+	Text string
+}
+
+// Spoken are the messages of people that stand, oldest first. What was summed up is among them.
+func Spoken(facts []proto.Fact) []Message {
+	var out []Message
+	for i, f := range facts {
+		switch f := f.(type) {
+		case proto.Said:
+			if f.Message.Role == msg.User && f.Notice == "" {
+				out = append(out, Message{uint64(i) + 1, f.Message.Blocks.Text()})
+			}
+		case proto.Rewound:
+			out = slices.DeleteFunc(out, func(m Message) bool { return m.Seq >= f.Before })
+		}
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"jig/internal/config"
+	"jig/internal/print"
+	"jig/internal/store"
+)
+
+// offered is how many sessions a person may choose from at once.
+const offered = 20
+
+// chosen finds the session that a command line means, or asks for it.
+func chosen(ctx context.Context, w World, db *store.DB, o resumeOptions) (string, error) {
+	switch {
+	case isFile(w, o.Session):
+		return importFile(w, db, o.Session)
+	case o.Session != "":
+		i, err := db.Find(o.Session)
+		return i.ID, err
+	}
+	root := config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(dir + "/.git") })
+	here, err := db.List(store.Query{Root: root, Limit: offered})
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case len(here) == 0:
+		return "", fmt.Errorf("there are no sessions of the project %s (jig list sessions lists all)", config.Shown(root))
+	case o.Last:
+		return here[0].ID, nil
+	case !w.InTerm || !w.ErrTerm:
+		return "", usagef("name a session (jig list sessions), or take the newest of this project with --last")
+	}
+	// What broke off is what a person most likely wants back.
+	slices.SortStableFunc(here, func(a, b store.Info) int { return rank(a) - rank(b) })
+	return pick(ctx, w, here)
+}
+
+func rank(i store.Info) int {
+	if i.Crashed() {
+		return 0
+	}
+	return 1
+}
+
+// pick lets a person choose by number or by id.
+func pick(ctx context.Context, w World, from []store.Info) (string, error) {
+	t := tabwriter.NewWriter(w.Err, 0, 0, 2, ' ', 0)
+	for n, i := range from {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", n+1, i.ID[:6], ago(w.Now().Sub(i.Updated)), stateOf(i), print.Clean(i.Title))
+	}
+	if err := t.Flush(); err != nil {
+		return "", err
+	}
+	in := bufio.NewReader(w.In)
+	for {
+		fmt.Fprint(w.Err, "which session? (number, or q) ")
+		line, err := in.ReadString('\n')
+		answer := strings.TrimSpace(line)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil && err != io.EOF:
+			return "", err
+		case answer == "q" || answer == "" && err == io.EOF:
+			return "", context.Canceled
+		}
+		if n, e := strconv.Atoi(answer); e == nil && n >= 1 && n <= len(from) {
+			return from[n-1].ID, nil
+		}
+		for _, i := range from {
+			if answer != "" && strings.HasPrefix(i.ID, strings.ToLower(answer)) {
+				return i.ID, nil
+			}
+		}
+		fmt.Fprintf(w.Err, "a number from 1 to %d, or the beginning of an id\n", len(from))
+		if err == io.EOF {
+			return "", context.Canceled
+		}
+	}
+}
+
+// stateOf is how a session stands, in a word.
+func stateOf(i store.Info) string {
+	switch {
+	case i.Held:
+		return "open"
+	case i.Crashed():
+		return "broke off"
+	case i.State == "":
+		return "new"
+	}
+	return i.State
+}
+
+// ago is a length of time in the past, roughly.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+}
