@@ -159,4 +159,3 @@ func forPerson(err error) error {
 	}
 	return err
 }
-

@@ -6,6 +6,7 @@ package intrinsic
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"jig/internal/tool"
@@ -48,17 +49,22 @@ func (d definition) spec() tool.Spec {
 	if d.changes {
 		s.Together = "never"
 	}
-	needs := false
-	for _, p := range d.params {
-		needs = needs || p.Required
-	}
-	for _, f := range tool.ArgumentFailures {
-		if f != tool.Missing || needs {
-			s.Failures = append(s.Failures, f)
-		}
-	}
+	s.Failures = append(s.Failures, argumentFailures(d.params)...)
 	s.Failures = append(s.Failures, d.failures...)
 	return s
+}
+
+// argumentFailures are those that a call's arguments can come to.
+func argumentFailures(ps tool.Params) (out []*tool.Failure) {
+	if len(ps) == 0 {
+		return []*tool.Failure{tool.NotObject, tool.Unknown}
+	}
+	for _, f := range tool.ArgumentFailures {
+		if f != tool.Missing || slices.ContainsFunc(ps, func(p tool.Param) bool { return p.Required }) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Specs says what the tools are.
