@@ -182,7 +182,8 @@ func (l launch) run(ctx context.Context, at opening) error {
 	if !at.turn {
 		return nil
 	}
-	report, err := print.Run(ctx, h, id, "", print.Options{Begin: at.commands[0], After: uint64(len(at.old)), Session: at.id,
+	opened := h.Facts(id)
+	report, err := print.Run(ctx, h, id, "", print.Options{Begin: at.commands[0], After: uint64(len(at.old)), Opened: opened, Session: at.id,
 		Provider: p.began.Provider, Model: p.began.Model, Format: print.Format(o.Format), Out: w.Out, Err: w.Err,
 		Watch: w.ErrTerm && o.Format == string(print.Text), Color: w.color(w.ErrTerm), Clean: w.OutTerm})
 	if err != nil {

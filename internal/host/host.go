@@ -136,6 +136,15 @@ func (h *Host) Close() (notes []string) {
 	return notes
 }
 
+// Facts is how many facts a session has, 0 where it is not open.
+func (h *Host) Facts(id string) uint64 {
+	s, err := h.find(id)
+	if err != nil {
+		return 0
+	}
+	return s.line.State().Facts
+}
+
 func (h *Host) find(id string) (*seat, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -39,6 +39,7 @@ type Options struct {
 	Color   bool      // the view may use colour
 	Clean   bool      // Out is a terminal: control characters of the answer must not reach it
 	After   uint64    // facts up to this number are of earlier turns
+	Opened  uint64    // facts up to this number came with the opening: they are shown, and end no run
 	Session string    // its id, which events begin with; "" where it is not kept
 	// Provider and Model are what the session runs on, where no fact after After says so.
 	Provider, Model string
@@ -81,7 +82,7 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 			}
 		}
 		r.add(e.Fact)
-		if end, ok := e.Fact.(proto.Ended); ok {
+		if end, ok := e.Fact.(proto.Ended); ok && e.Seq > o.Opened {
 			r.end(end)
 			if !r.goal.Active() {
 				break
