@@ -41,6 +41,7 @@ type Turn struct {
 	Send   Send
 	Tools  Table
 	Limits Limits
+	Room   Room
 	Retry  retry.Policy
 }
 

@@ -23,6 +23,9 @@ type loop struct {
 	round  int
 	fault  string // what the last round's malformed calls had in common
 	faults int
+
+	state      func() session.State
+	compaction compaction
 }
 
 // RunTurn runs a turn to its end: it sends the conversation, runs the calls of the reply, and goes
@@ -30,7 +33,7 @@ type loop struct {
 // resumed session would send. Ended is returned and not said, since the host may have more to do
 // first.
 func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, t Turn) proto.Ended {
-	l := &loop{desk: d, turn: t}
+	l := &loop{desk: d, turn: t, state: state}
 	for {
 		for _, s := range in.Take(ctx) {
 			if err := d.Say(s); err != nil {
@@ -39,6 +42,9 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 		}
 		if n := t.Limits.Rounds; n > 0 && t.Limits.Spent+l.round >= n {
 			return l.failed(fmt.Sprintf("the tool loop used up --max-turns: %s the whole run's budget and the model wanted another; raise --max-turns or ask for less", requests(n)))
+		}
+		if end := l.makeRoom(ctx, state()); end != nil {
+			return *end
 		}
 		l.round++
 		st := state()
@@ -81,11 +87,8 @@ func requests(n int) string {
 
 // ask makes one request and logs the reply, calls included, before any of them runs.
 func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Reply, *proto.Ended) {
-	s := l.turn.Send
-	r := model.Request{Model: s.Model, System: s.System, Tools: l.turn.Tools.Tools(), Messages: st.Messages,
-		MaxOutput: s.MaxOutput, Reasoning: s.Reasoning, Temperature: s.Temperature, TopP: s.TopP}
 	w := &writing{show: func(v proto.Writing) { l.desk.Show(proto.KeyReply, v) }}
-	reply, err := l.patient().Stream(ctx, r, w.tell)
+	reply, err := l.stream(ctx, st, w.tell)
 	defer l.desk.Show(proto.KeyReply, nil)
 	if err != nil || ctx.Err() != nil {
 		return nil, reply, l.broke(ctx, reply, err)
@@ -108,6 +111,13 @@ func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Rep
 		return nil, reply, &end
 	}
 	return nil, reply, nil
+}
+
+// request is what the turn sends with a conversation.
+func (l *loop) request(messages []msg.Message) model.Request {
+	s := l.turn.Send
+	return model.Request{Model: s.Model, System: s.System, Tools: l.turn.Tools.Tools(), Messages: messages,
+		MaxOutput: s.MaxOutput, Reasoning: s.Reasoning, Temperature: s.Temperature, TopP: s.TopP}
 }
 
 // cutText says why an answer is not whole, and what to do.

@@ -248,7 +248,7 @@ func (s *seat) Ask(ctx context.Context, call string, q tool.Question) (bool, str
 	if err := s.Say(proto.Asked{Call: call, Question: q}); err != nil {
 		return false, q.Refusal
 	}
-	a := proto.Answer{Call: call, By: "esc", Choice: proto.Deny}
+	a := proto.Answer{Call: call, By: proto.ByEsc, Choice: proto.Deny}
 	select {
 	case a = <-answers:
 	case <-ctx.Done():

@@ -79,6 +79,9 @@ const (
 	Deny    Choice = "deny"
 )
 
+// ByEsc is who answers a question that ended because what asked it was ended.
+const ByEsc = "esc"
+
 // Answered ends a question. By names who answered; the first answer wins.
 type Answered struct {
 	Call   string `json:"call"`
@@ -149,6 +152,10 @@ type Compacted struct {
 	After  int `json:"after_tokens"`
 }
 
+// CallCompaction is the call that a question is about whether the older part of a conversation may be
+// summed up.
+const CallCompaction = "compaction"
+
 // GoalStatus says what becomes of a goal.
 type GoalStatus string
 
@@ -207,7 +214,15 @@ const (
 	KeyCall    = "call/"   // + call id; tool.Card: a call's progress
 	KeyJobs    = "jobs"    // []Job: what runs beside the turns, oldest first
 	KeyWaiting = "waiting" // Waiting: what a session waits for that has nothing else to do
+
+	KeyCompacting = "compacting" // Compacting: a summary is being made
 )
+
+// Compacting is a summary that is being made of a conversation's older part.
+type Compacting struct {
+	Since  time.Time `json:"since"`
+	Tokens int       `json:"tokens"` // that the whole conversation is thought to have
+}
 
 // Job is something that runs beside the turns.
 type Job struct {

@@ -24,6 +24,8 @@ type State struct {
 	// Context is what the last reply's provider counted of the conversation up to and with it, in
 	// tokens, and Counted how many of Messages that was. 0 is not known.
 	Context, Counted int
+	// Uncompacted says that a person was asked and did not want the older part summed up.
+	Uncompacted bool
 	// Turn says that a turn has not ended, and Jobs what the session left running: the facts do not
 	// say how they ended.
 	Turn bool
@@ -75,6 +77,7 @@ func (s *State) Apply(f proto.Fact) {
 	case proto.Began:
 		s.Began = f
 		s.Date = f.Date
+		s.Uncompacted = false
 	case proto.Said:
 		s.say(f)
 	case proto.Cost:
@@ -87,6 +90,9 @@ func (s *State) Apply(f proto.Fact) {
 		s.asked = append(s.asked, f.Call)
 	case proto.Answered:
 		s.asked = slices.DeleteFunc(slices.Clone(s.asked), func(c string) bool { return c == f.Call })
+		if f.Call == proto.CallCompaction {
+			s.Uncompacted = f.Choice == proto.Deny && f.By != byJig && f.By != proto.ByEsc
+		}
 	case proto.Closed:
 		s.closed(f)
 	case proto.Compacted:

@@ -51,7 +51,7 @@ func Meter(next model.Model, l *Ledger, o Options) model.Model {
 // Stream makes a request, or refuses it with an error of kind quota. What the dialect asks more for the
 // same reply is checked and booked as a request of its own.
 func (m *meter) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
-	a := &asking{meter: m, asked: r, size: requestSize(r)}
+	a := &asking{meter: m, asked: r, size: r.Size()}
 	var err error
 	if r.MaxOutput, err = a.begin(0); err != nil {
 		return model.Reply{}, err
