@@ -24,13 +24,14 @@ type section struct {
 	run  func(b *bench) error
 }
 
-var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"grep", calls}, {"search", search}}
+var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"grep", calls}, {"search", search}, {"history", transcripts}}
 
 type bench struct {
-	quick bool
-	runs  int    // timed runs of each thing
-	tmp   string // thrown away at the end
-	jig   string // the binary that is measured
+	quick   bool
+	runs    int    // timed runs of each thing
+	tmp     string // thrown away at the end
+	jig     string // the binary that is measured
+	history string // a file that stays, "" is none
 }
 
 func main() {
@@ -39,26 +40,29 @@ func main() {
 		os.Exit(sandbox.WardenMain(os.Args[2:]))
 	}
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
-	only := flag.String("only", "", "only this section: run, streams, shell, grep or search")
+	only := flag.String("only", "", "only this section: run, streams, shell, grep, search or history")
+	hoard := flag.String("history", "", "a `file` with a history to search; it is made where there is none, and stays")
 	flag.Parse()
-	if err := table(*quick, *only); err != nil {
+	if err := table(*quick, *only, *hoard); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func table(quick bool, only string) error {
+func table(quick bool, only, hoard string) error {
 	tmp, err := os.MkdirTemp("", "jig-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	b := &bench{quick: quick, runs: 31, tmp: tmp, jig: filepath.Join(tmp, "jig")}
+	b := &bench{quick: quick, runs: 31, tmp: tmp, history: hoard, jig: filepath.Join(tmp, "jig")}
 	if quick {
 		b.runs = 7
 	}
-	if err := build(b.jig, "./cmd/jig"); err != nil {
-		return err
+	if only != "history" { // which is measured in this process
+		if err := build(b.jig, "./cmd/jig"); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%s/%s, %d processors, %s\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	for _, s := range sections {

@@ -13,7 +13,7 @@ const application = 0x6a696701
 // migrations make the schema; the database says in user_version how many of them it has. One that was
 // released is never changed: a new one is added, and a test opens a database that the version before
 // wrote.
-var migrations = []string{sessionTables + usageTables}
+var migrations = []string{sessionTables + usageTables + historyTables}
 
 const sessionTables = `
 -- The index of the sessions: what can be listed and chosen without reading a log.
