@@ -28,6 +28,8 @@ type Setup struct {
 	Today func() string
 	// Mask takes out of a text what nobody may read in the log; nil is nothing.
 	Mask func(string) string
+	// Archive is the temporary folder, where the text of what was summed up is kept; "" keeps none.
+	Archive string
 	// Turn is asked when a turn starts; what it gives is frozen for the whole turn.
 	Turn func(context.Context) (agent.Turn, error)
 	// Place is where the session's tools act; nil when they leave nothing running.
@@ -182,6 +184,8 @@ func (h *Host) Do(ctx context.Context, id string, c proto.Command) error {
 		return s.order(ctx, func(context.Context) error { return s.rewind(c) })
 	case proto.TryAgain:
 		return s.order(ctx, func(context.Context) error { return s.tryAgain() })
+	case proto.Compact:
+		return s.order(ctx, func(host context.Context) error { return s.compact(host, ctx, c) })
 	case proto.Rename:
 		return s.rename(c)
 	default:

@@ -206,6 +206,7 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 	if err != nil {
 		return proto.Ended{Why: proto.Failed, Error: err.Error()}, "", true
 	}
+	s.roomFor(&t)
 	t.Limits.Spent, s.goal.budget = s.goal.rounds, t.Limits.Rounds
 	end = agent.RunTurn(ctx, s, s, s.line.State, t)
 	why = s.arm(ctx, &end)
