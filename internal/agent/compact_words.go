@@ -84,4 +84,4 @@ func transcript(messages []msg.Message) string {
 }
 
 // advice is what to do about a conversation that is too long and stays so.
-const advice = `start a new session, use a model with a larger context window, sum it up with words of your own (jig resume ID --compact "…") or go back to before it grew (jig resume ID --rewind N)`
+const advice = `start a new session, use a model with a larger context window, sum it up with words of your own (jig resume ID --compact="…") or go back to before it grew (jig resume ID --rewind N)`

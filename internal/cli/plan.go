@@ -51,6 +51,7 @@ type plan struct {
 	warnings []string
 	budget   *budget
 	goals    *host.Goals
+	temp     string // the folder for what may be removed
 }
 
 // load makes one configuration of what was found and is believed.
@@ -204,7 +205,7 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	}
 	at := newPlace(w, s, cfg)
 	at.budget = p.budget
-	p.goals = &host.Goals{}
+	p.goals, p.temp = &host.Goals{}, at.temp
 	owners, warnings := ownersOf(p.agent, at, p.goals)
 	p.places = placesOf(owners)
 	if !p.agent.Tools.Declared && len(warnings) > 1 {
@@ -293,6 +294,7 @@ func (p *plan) instructions(o Options) (string, error) {
 // setup is the plan as the host takes it.
 func (p *plan) setup(m model.Model, alone bool) host.Setup {
 	p.turn.Model = p.budget.meter(m)
-	return host.Setup{Began: p.began, Alone: alone, Place: p.places, Cost: p.budget.said, Goals: p.goals,
+	p.turn.Room = agent.Room{Window: p.budget.model.Window, Ask: p.agent.Mode != config.AgentMode && p.agent.Mode != config.Bot}
+	return host.Setup{Began: p.began, Alone: alone, Place: p.places, Cost: p.budget.said, Goals: p.goals, Archive: p.temp,
 		Turn: func(context.Context) (agent.Turn, error) { return p.turn, nil }}
 }
