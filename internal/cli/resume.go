@@ -30,6 +30,7 @@ type resumeOptions struct {
 	Fork       bool
 	Compact    string // guidance
 	HasCompact bool
+	Goes       bool // a blocked goal goes on
 }
 
 func resumeCommand(w World) *cobra.Command {
@@ -44,7 +45,7 @@ func resumeCommand(w World) *cobra.Command {
 			if len(args) == 1 {
 				o.Session = args[0]
 			}
-			o.HasMessage, o.HasCompact = c.Flags().Changed("message"), c.Flags().Changed("compact")
+			o.HasMessage, o.HasCompact, o.HasGoal = c.Flags().Changed("message"), c.Flags().Changed("compact"), c.Flags().Changed("goal")
 			if err := o.check(c.Flags()); err != nil {
 				return err
 			}
@@ -54,6 +55,7 @@ func resumeCommand(w World) *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.Message, "message", "m", "", "say this `text` and end with the answer (- reads standard input)")
+	f.StringVar(&o.Goal, "goal", "", goalUsage)
 	f.BoolVar(&o.Last, "last", false, "the newest session of this project")
 	f.IntVar(&o.Rewind, "rewind", 0, "first go back to before the `N`th last message of yours, and print that message")
 	f.BoolVar(&o.Retry, "retry", false, "run the last turn again from where it broke off")
@@ -72,13 +74,15 @@ func (o resumeOptions) check(f *pflag.FlagSet) error {
 	switch {
 	case o.Rewind < 0 || f.Changed("rewind") && o.Rewind == 0:
 		return usagef("--rewind must be 1 or more, got %d", o.Rewind)
+	case o.Retry && o.HasGoal:
+		return usagef("--retry and --goal cannot both be given: a goal begins a turn of its own")
 	case o.Retry && o.HasMessage:
 		return usagef("--retry and -m cannot both be given: a message begins a turn of its own")
 	case o.Last && o.Session != "":
 		return usagef("a session (%s) and --last cannot both be given", o.Session)
 	}
 	inner := o.Options
-	if o.Retry { // it ends by itself, as a message does
+	if o.Retry || o.Goes { // it ends by itself, as a message does
 		inner.HasMessage, inner.Message = true, "again"
 	}
 	return inner.check(f)
@@ -139,6 +143,9 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 	if len(commands) == 0 {
 		return usagef(`this build has no screen yet: say something with -m "…", or use --retry, --rewind N or --compact`)
 	}
+	if o.Goes && st.Goal.None() {
+		return noGoal(log.ID())
+	}
 	if w.Cwd, err = folderOf(st.Began); err != nil {
 		return err
 	}
@@ -163,11 +170,14 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 	if err != nil {
 		return err
 	}
+	if err := goalNeedsTools(run, p); err != nil {
+		return err
+	}
 	if back != "" {
 		fmt.Fprintf(w.Err, "jig: went back to before: %s\n", print.Clean(firstLine(back)))
 	}
 	defer w.hint(log.ID(), run)
-	return launch{w, run, s, cfg, p, &print.Report{}}.run(ctx, opening{id: log.ID(), log: log, old: facts, commands: commands, turn: o.HasMessage || o.Retry})
+	return launch{w, run, s, cfg, p, &print.Report{}}.run(ctx, opening{id: log.ID(), log: log, old: facts, commands: commands, turn: o.headless() || o.Retry || o.Goes})
 }
 
 // rewindAlone needs no model and no configuration. The message is printed, to be said again in other
@@ -224,6 +234,10 @@ func (o resumeOptions) commands(facts []proto.Fact, text string) (out []proto.Co
 		out = append(out, proto.Compact{Guidance: strings.TrimSpace(o.Compact)})
 	}
 	switch {
+	case o.Goes:
+		out = append(out, proto.ResumeGoal{})
+	case o.HasGoal:
+		out = append(out, proto.SetGoal{Objective: o.Goal, Text: text})
 	case o.HasMessage:
 		out = append(out, proto.Submit{Text: text})
 	case o.Retry:

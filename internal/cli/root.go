@@ -73,7 +73,7 @@ func newRoot(w World) *cobra.Command {
 
 // commands are all that jig can be told, in the order of the help.
 var commands = []func(World) *cobra.Command{
-	runCommand, resumeCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
+	runCommand, resumeCommand, goalCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
 }
 
 // flagError says what a wrong flag may have been meant to be.
@@ -134,7 +134,7 @@ func runCommand(w World) *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.Message, "message", "m", "", "answer this `text` and end (- reads standard input)")
-	f.StringVar(&o.Goal, "goal", "", "go on by itself, turn after turn, until this `text` is reached; alone or with -m")
+	f.StringVar(&o.Goal, "goal", "", goalUsage)
 	f.StringVarP(&o.Model, "model", "M", "", "use this `model`: provider:id, or the name of a models: entry")
 	f.StringVarP(&o.System, "system", "s", "", "use this `text` as the system prompt instead of the agent's")
 	f.StringVar(&o.Persona, "persona", "", "run this persona or agent: `ID` or ID:EFFORT")

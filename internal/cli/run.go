@@ -110,8 +110,8 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	if err != nil {
 		return err
 	}
-	if o.HasGoal && p.agent.PlainChat() {
-		return usagef("--goal needs an agent with tools, and %s has no tools: key (tools: [] is enough)", p.name)
+	if err := goalNeedsTools(o, p); err != nil {
+		return err
 	}
 	first := proto.Command(proto.Submit{Text: text})
 	if o.HasGoal {
