@@ -26,6 +26,8 @@ const Key = "sk-test-0123456789abcdef"
 
 // Reply is one scripted answer. Its parts are sent in the order of the fields.
 type Reply struct {
+	For string // only for a request that has this in its body; such requests get no other reply while there is one
+
 	Reasoning string   // thinking, or reasoning_content
 	Signature string   // of the thinking; "" gives one made from it
 	Redacted  string   // the data of a redacted_thinking block; messages dialect only
@@ -128,6 +130,8 @@ type Server struct {
 	Chat Variant
 	// Cache, where there is one, decides the usage that is reported of the input.
 	Cache *Cache
+	// Window is how many tokens a request may have, four bytes of it being one; 0 is no limit.
+	Window int
 	// Unverified writes no summaries of reasoning:
 	// https://help.openai.com/en/articles/10910291-api-organization-verification
 	Unverified bool
@@ -149,7 +153,7 @@ type Server struct {
 // stops it when the test ends.
 func New(t testing.TB, script ...Reply) *Server {
 	t.Helper()
-	s := &Server{script: script, thoughts: map[string]string{}, reasoned: map[string]bool{}, close: make(chan struct{})}
+	s := &Server{script: slices.Clone(script), thoughts: map[string]string{}, reasoned: map[string]bool{}, close: make(chan struct{})}
 	h := httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = h.URL
 	t.Cleanup(func() {
@@ -229,12 +233,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		fields, p = s.checkMessages(r, body)
 	}
+	if p == nil {
+		p = s.tooLong(d, body)
+	}
 	var reply Reply
 	if p == nil {
-		if len(s.script) == 0 {
+		var ok bool
+		if reply, ok = s.take(body); !ok {
 			p = &problem{status: 500, kind: "api_error", message: "modeltest: the script has no reply left"}
 		} else {
-			reply, s.script = s.script[0], s.script[1:]
 			switch d {
 			case Gemini:
 				s.geminiSign(fields, &reply)
@@ -243,7 +250,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			default:
 				s.remember(d, reply)
 			}
-			reply = s.cached(d, r.URL.Path, body, reply)
+			reply = s.cached(d, r.URL.Path, body, s.counted(body, reply))
 		}
 	}
 	if p != nil {
