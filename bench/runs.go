@@ -88,6 +88,7 @@ func heading(what string) {
 type session struct {
 	tools string   // of its agent, as in the configuration
 	env   []string // more of it
+	args  []string // more of them
 	calls []call   // that the model asks for, one a round
 	watch func(pid, round int)
 }
@@ -140,7 +141,7 @@ func (b *bench) session(dir string, s session) (seen, error) {
 func (b *bench) agent(dir, dialect, url string, s session) (*exec.Cmd, error) {
 	cfg := filepath.Join(b.tmp, "config.yaml")
 	err := os.WriteFile(cfg, fmt.Appendf(nil, config, dialect, url, s.tools), 0o600)
-	return b.command(dir, s.env, "-c", cfg, "-m", "go"), err
+	return b.command(dir, s.env, append([]string{"-c", cfg, "-m", "go"}, s.args...)...), err
 }
 
 // command is jig with a home of its own, where its logs are, too.

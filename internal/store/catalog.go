@@ -12,8 +12,7 @@ type Info struct {
 	Created, Updated                        time.Time
 	// State is how the last turn ended, or Running. Goal is the goal's status.
 	State, Goal string
-	Turns       int // messages of a person
-	Facts       uint64
+	Turns       int    // messages of a person
 	Parent      string // the session this is a copy of
 	Held        bool   // a process that is alive writes it
 	Holder      Holder
@@ -32,7 +31,7 @@ type Query struct {
 
 // List gives sessions by what the index says of them.
 func (d *DB) List(q Query) ([]Info, error) {
-	query := "SELECT id, agent, provider, model, root, title, created, updated, state, goal, turns, facts, parent, holder FROM session WHERE true"
+	query := "SELECT id, agent, provider, model, root, title, created, updated, state, goal, turns, parent, holder FROM session WHERE true"
 	var args []any
 	if q.Root != "" {
 		query, args = query+" AND root = ?", append(args, q.Root)
@@ -58,7 +57,7 @@ func (d *DB) List(q Query) ([]Info, error) {
 		var i Info
 		var created, updated int64
 		var holder string
-		if err := rows.Scan(&i.ID, &i.Agent, &i.Provider, &i.Model, &i.Root, &i.Title, &created, &updated, &i.State, &i.Goal, &i.Turns, &i.Facts, &i.Parent, &holder); err != nil {
+		if err := rows.Scan(&i.ID, &i.Agent, &i.Provider, &i.Model, &i.Root, &i.Title, &created, &updated, &i.State, &i.Goal, &i.Turns, &i.Parent, &holder); err != nil {
 			return nil, d.explain(err)
 		}
 		i.Created, i.Updated = time.UnixMilli(created), time.UnixMilli(updated)

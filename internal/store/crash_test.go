@@ -85,8 +85,7 @@ func reopens(t *testing.T, path string, all []*written) (left []int) {
 	}
 	defer d.Close()
 	for _, w := range all {
-		info, err := d.Find(w.id)
-		if err != nil {
+		if _, err := d.Find(w.id); err != nil {
 			left = append(left, 0) // it began in what is lost
 			continue
 		}
@@ -94,8 +93,8 @@ func reopens(t *testing.T, path string, all []*written) (left []int) {
 		must(t, err)
 		n := len(facts)
 		left = append(left, n)
-		if !slices.Contains(w.ends, n) || info.Facts != uint64(n) {
-			t.Fatalf("%d facts are left, which is in the middle of a transaction; the index says %d", n, info.Facts)
+		if !slices.Contains(w.ends, n) {
+			t.Fatalf("%d facts are left, which is in the middle of a transaction", n)
 		}
 		if diff := differ(t, w.facts[:n], facts); diff != "" {
 			t.Fatal(diff)

@@ -24,23 +24,23 @@ type index struct {
 	named                        bool
 	state, goal                  string
 	turns                        int
-	facts                        uint64
 	holder                       string
 }
 
 // read finds a session's row. It gives ErrTaken where there is none.
 func (x *index) read(w *writer, id string, num *int64, parent *string) error {
-	err := w.row("SELECT num, updated, agent, provider, model, root, title, named, state, goal, turns, facts, parent, holder FROM session WHERE id = ?", []any{id},
-		num, &x.updated, &x.agent, &x.provider, &x.model, &x.root, &x.title, &x.named, &x.state, &x.goal, &x.turns, &x.facts, parent, &x.holder)
+	err := w.row("SELECT num, updated, agent, provider, model, root, title, named, state, goal, turns, parent, holder FROM session WHERE id = ?", []any{id},
+		num, &x.updated, &x.agent, &x.provider, &x.model, &x.root, &x.title, &x.named, &x.state, &x.goal, &x.turns, parent, &x.holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrTaken
 	}
 	return err
 }
 
-func (x *index) add(f proto.Fact, at time.Time) {
-	x.facts++
-	x.updated = at.UnixMilli()
+// add takes in a fact, and reports whether that changes the row. Most facts do not: writing it each time
+// would cost more than the fact.
+func (x *index) add(f proto.Fact, at time.Time) bool {
+	old := *x
 	switch f := f.(type) {
 	case proto.Began:
 		x.agent, x.provider, x.model, x.root = f.Agent, f.Provider, f.Model, f.Root
@@ -59,6 +59,11 @@ func (x *index) add(f proto.Fact, at time.Time) {
 	case proto.Ended:
 		x.state = string(f.Why)
 	}
+	if *x == old {
+		return false
+	}
+	x.updated = at.UnixMilli()
+	return true
 }
 
 // longTitle is how many characters of a message make a title.

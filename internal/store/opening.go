@@ -3,15 +3,10 @@ package store
 import (
 	"errors"
 	"sync"
-	"time"
 
 	"jig/internal/msg"
 	"jig/internal/proto"
 )
-
-// lead is how long the first facts of a new session wait for the database. After that the session's
-// first request goes out without them; they are kept before anything that follows from it.
-const lead = 10 * time.Millisecond
 
 // Opening is a database that is being opened while the program goes on starting.
 type Opening struct {
@@ -88,14 +83,12 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 	return nil
 }
 
-// ready waits for the database, but not for long.
+// ready reports whether the database is open, or will never be.
 func (s *Opened) ready() bool {
-	t := time.NewTimer(lead)
-	defer t.Stop()
 	select {
 	case <-s.opening.done:
 		return true
-	case <-t.C:
+	default:
 		return false
 	}
 }

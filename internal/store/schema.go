@@ -31,7 +31,6 @@ CREATE TABLE session (
   state   TEXT NOT NULL DEFAULT '',           -- running, or how the last turn ended
   goal    TEXT NOT NULL DEFAULT '',           -- its status
   turns   INTEGER NOT NULL DEFAULT 0,         -- messages of a person
-  facts   INTEGER NOT NULL DEFAULT 0,         -- how many there are, which is the last one's number
   parent  TEXT NOT NULL DEFAULT '',           -- the session this is a copy of
   holder  TEXT NOT NULL DEFAULT ''            -- the process that writes it; see lease
 ) STRICT;

@@ -16,6 +16,7 @@ type Session struct {
 	id     string
 	num    int64
 	now    func() time.Time
+	facts  uint64
 	index  index
 	parent string
 	spent  spent
@@ -59,6 +60,7 @@ func (d *DB) Take(id string) (*Session, []proto.Fact, error) {
 	for _, f := range facts {
 		s.spent.add(f)
 	}
+	s.facts = uint64(len(facts))
 	return s, facts, nil
 }
 
@@ -120,70 +122,84 @@ func keyOf(num int64, seq uint64) int64 { return num<<32 | int64(seq) }
 
 // Append keeps facts, the first of which has the number from: all of them, or none.
 func (s *Session) Append(from uint64, facts ...proto.Fact) error {
-	if from != s.index.facts+1 {
-		return fmt.Errorf("fact %d cannot follow fact %d", from, s.index.facts)
+	if from != s.facts+1 {
+		return fmt.Errorf("fact %d cannot follow fact %d", from, s.facts)
 	}
-	after, spent := s.index, s.spent
+	next := *s
 	at := s.now()
 	bodies := make([][]byte, len(facts))
 	var costs []charge
+	changed := false
 	for i, f := range facts {
 		var err error
 		if bodies[i], err = proto.Encode(from+uint64(i), f); err != nil {
 			return err
 		}
-		after.add(f, at)
-		if c := spent.add(f); !s.copied {
+		changed = next.index.add(f, at) || changed
+		if c := next.spent.add(f); !s.copied {
 			costs = append(costs, c...)
 		}
 	}
-	num := s.num
 	err := s.db.write(func(w *writer) error {
-		var err error
-		if num == 0 {
-			num, err = s.create(w, &after, at)
-		} else {
-			err = s.update(w, after)
+		if err := next.row(w, at, changed); err != nil {
+			return err
 		}
 		for i, b := range bodies {
-			if err == nil {
-				_, err = w.exec("INSERT INTO fact (key, at, body) VALUES (?, ?, ?)", keyOf(num, from+uint64(i)), at.UnixMilli(), b)
+			if _, err := w.exec("INSERT INTO fact (key, at, body) VALUES (?, ?, ?)", keyOf(next.num, from+uint64(i)), at.UnixMilli(), b); err != nil {
+				return err
 			}
 		}
 		for _, c := range costs {
-			if err == nil {
-				err = c.book(w, at)
+			if err := c.book(w, at); err != nil {
+				return err
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return unwrapped(err)
 	}
-	s.num, s.index, s.spent = num, after, spent
+	next.facts += uint64(len(facts))
+	*s = next
 	return nil
 }
 
-func (s *Session) create(w *writer, x *index, at time.Time) (int64, error) {
-	mine, err := s.db.lease.begin()
-	if err != nil {
-		return 0, err
+// row makes the session's row, changes it, or only sees that the session is still ours.
+func (s *Session) row(w *writer, at time.Time, changed bool) error {
+	if s.num == 0 {
+		return s.create(w, at)
 	}
-	x.holder = mine
-	r, err := w.exec(`INSERT INTO session (id, created, updated, agent, provider, model, root, title, named, state, goal, turns, facts, parent, holder)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.id, at.UnixMilli(), at.UnixMilli(), x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, x.facts, s.parent, mine)
-	if err != nil {
-		return 0, err
+	if changed {
+		return s.update(w)
 	}
-	return r.LastInsertId()
+	var one int
+	err := w.row("SELECT 1 FROM session WHERE num = ? AND holder = ?", []any{s.num, s.index.holder}, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrTaken
+	}
+	return err
 }
 
-// update writes the index, and only if the session is still ours and as we left it.
-func (s *Session) update(w *writer, x index) error {
-	r, err := w.exec(`UPDATE session SET updated = ?, agent = ?, provider = ?, model = ?, root = ?, title = ?, named = ?, state = ?, goal = ?, turns = ?, facts = ?
-		WHERE num = ? AND holder = ? AND facts = ?`,
-		x.updated, x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, x.facts, s.num, s.index.holder, s.index.facts)
+func (s *Session) create(w *writer, at time.Time) error {
+	mine, err := s.db.lease.begin()
+	if err != nil {
+		return err
+	}
+	x := &s.index
+	x.holder = mine
+	r, err := w.exec(`INSERT INTO session (id, created, updated, agent, provider, model, root, title, named, state, goal, turns, parent, holder)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.id, at.UnixMilli(), at.UnixMilli(), x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, s.parent, mine)
+	if err == nil {
+		s.num, err = r.LastInsertId()
+	}
+	return err
+}
+
+func (s *Session) update(w *writer) error {
+	x := s.index
+	r, err := w.exec(`UPDATE session SET updated = ?, agent = ?, provider = ?, model = ?, root = ?, title = ?, named = ?, state = ?, goal = ?, turns = ? WHERE num = ? AND holder = ?`,
+		x.updated, x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, s.num, x.holder)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func TestTheIndexTellsWithoutTheLog(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%+v", all)
 	}
-	if i := all[0]; i.ID != id || i.Title != "mend the tests" || i.State != "done" || i.Turns != 1 || i.Facts != 4 || i.Agent != "coder" || i.Root != "/r" || i.Held || i.Crashed() {
+	if i := all[0]; i.ID != id || i.Title != "mend the tests" || i.State != "done" || i.Turns != 1 || i.Agent != "coder" || i.Root != "/r" || i.Held || i.Crashed() {
 		t.Errorf("%+v", i)
 	}
 	found, err := d.Find(strings.ToUpper(id[:4]))
