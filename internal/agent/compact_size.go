@@ -116,7 +116,7 @@ func (m measure) tail(messages []msg.Message, keep int) (cut int, ok bool) {
 	if spoke < 0 || unanswered <= spoke {
 		return 0, false
 	}
-	cut, size := unanswered, 0
+	cut, size := unanswered, sum(m.each[unanswered:])
 	for i := unanswered - 1; i > spoke; i-- {
 		if size += m.each[i]; size > keep {
 			break
