@@ -21,14 +21,11 @@ const offered = 20
 
 // chosen finds the session that a command line means, or asks for it.
 func chosen(ctx context.Context, w World, db *store.DB, o resumeOptions) (string, error) {
-	switch {
-	case isFile(w, o.Session):
-		return importFile(w, db, o.Session)
-	case o.Session != "":
+	if o.Session != "" {
 		i, err := db.Find(o.Session)
 		return i.ID, err
 	}
-	root := config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(dir + "/.git") })
+	root := projectRoot(w)
 	here, err := db.List(store.Query{Root: root, Limit: offered})
 	if err != nil {
 		return "", err

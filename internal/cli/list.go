@@ -14,7 +14,8 @@ import (
 	"jig/internal/model/catalog"
 )
 
-// listing is one thing that can be listed. A row's first cell is the item's id.
+// listing is one thing that can be listed. A row's first cell is the item's id. Sessions are listed
+// without rows: they need no configuration, and there may be very many.
 type listing struct {
 	name, short string
 	rows        func(w World, s *survey, cfg *config.Config, o Options) ([][]string, error)
@@ -25,6 +26,7 @@ var listings = []listing{
 	{"models", "the models: entries, and what is listed of providers with a key; context window, dollars for a million tokens", modelRows},
 	{"providers", "where models are reached, and where the key comes from", providerRows},
 	{"tools", "an agent's tools: how a call is shown, whether calls overlap, what is asked first", toolRows},
+	{"sessions", "what was run, the newest first: when it was used last, how it stands, messages, agent, model, project, title", nil},
 }
 
 func listCommand(w World) *cobra.Command {
@@ -37,8 +39,8 @@ func listCommand(w World) *cobra.Command {
 	}
 	want := strings.Join(kinds, ", ")
 	c := &cobra.Command{
-		Use:       "list [agents|models|providers|tools]",
-		Short:     "list agents, models, providers or tools, one a line",
+		Use:       "list [agents|models|providers|tools|sessions]",
+		Short:     "list agents, models, providers, tools or sessions, one a line",
 		Long:      "Lists one item a line, its id first:\n" + strings.TrimRight(long.String(), "\n"),
 		Args:      takes(0, 1, "one of "+want),
 		ValidArgs: kinds,
@@ -56,11 +58,15 @@ func listCommand(w World) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&o.Agent, "agent", "a", "", "for tools: this `agent`'s")
+	c.Flags().BoolVar(&o.Project, "project", false, "for sessions: those of this project alone")
 	configFlags(c, &o)
 	return c
 }
 
 func (l listing) print(w World, o Options) error {
+	if l.rows == nil {
+		return listSessions(w, o)
+	}
 	s, cfg, err := load(w, o)
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ type Options struct {
 	Debug      bool
 	Record     string // a file; "" records nothing
 	NoSave     bool
+	Project    bool   // of this project alone
 	Goal       string // an objective; "" is none
 	HasGoal    bool   // --goal was given
 }

@@ -3,11 +3,8 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,16 +96,13 @@ func resume(ctx context.Context, w World, o resumeOptions) error {
 	if modelStarted(w) && (o.Rewind > 0 || o.HasCompact) {
 		return refusedHere("changing a session")
 	}
-	db, err := openStore(w)
-	if errors.Is(err, errNoSessions) && isFile(w, o.Session) {
-		db, err = newStore(w)
-	}
+	db, id, err := open(ctx, w, o)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	id, err := chosen(ctx, w, db, o)
-	if err != nil {
+	if isFile(o.Session) && !o.asks() { // it was only to be brought here
+		_, err := fmt.Fprintln(w.Out, id)
 		return err
 	}
 	if o.Fork {
@@ -123,6 +117,26 @@ func resume(ctx context.Context, w World, o resumeOptions) error {
 	defer log.Close()
 	return goOn(ctx, w, o, log, facts, text)
 }
+
+// open finds the session that a command line means.
+func open(ctx context.Context, w World, o resumeOptions) (*store.DB, string, error) {
+	if isFile(o.Session) {
+		return takeIn(w, o)
+	}
+	db, err := openStore(w)
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := chosen(ctx, w, db, o)
+	if err != nil {
+		_ = db.Close()
+		return nil, "", err
+	}
+	return db, id, nil
+}
+
+// asks says that something is to be done with the session.
+func (o resumeOptions) asks() bool { return o.HasMessage || o.Retry || o.Rewind > 0 || o.HasCompact }
 
 // fork makes a copy of a session and gives its id.
 func fork(db *store.DB, id string) (string, error) {
@@ -275,16 +289,9 @@ func prepareOld(w World, s *survey, cfg *config.Config, o Options, st session.St
 	return p, nil
 }
 
-func isFile(w World, name string) bool {
-	if name == "" {
-		return false
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(w.Cwd, name)
-	}
-	st, err := os.Stat(name)
-	return err == nil && st.Mode().IsRegular() && !errors.Is(err, fs.ErrNotExist)
-}
+// isFile says that a session was named by a file and not by its id, in which there are letters and
+// digits alone.
+func isFile(name string) bool { return strings.ContainsAny(name, `./\`) }
 
 func firstLine(s string) string {
 	line, more, _ := strings.Cut(strings.TrimSpace(s), "\n")
