@@ -47,6 +47,11 @@ type silence struct {
 	Since time.Time `json:"since"`
 }
 
+type compacting struct {
+	Type string `json:"type"` // "compacting"
+	proto.Compacting
+}
+
 type progress struct {
 	Type string    `json:"type"` // "progress"
 	Call string    `json:"call"`
@@ -72,6 +77,8 @@ func (e *events) write(ev proto.Event) error {
 			return e.line(silence{"waiting", *v.Silence, v.Since})
 		}
 		return e.line(waits{"waiting", v.Jobs, v.Retry, v.Since})
+	case proto.Compacting:
+		return e.line(compacting{"compacting", v})
 	case tool.Card:
 		return e.line(progress{"progress", strings.TrimPrefix(ev.Key, proto.KeyCall), v})
 	case nil:

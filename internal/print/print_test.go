@@ -304,3 +304,20 @@ func TestAWaitForAProviderIsShownOnStandardErrorAndInTheEvents(t *testing.T) {
 		t.Errorf("%d lines: %s", len(lines), lines[0])
 	}
 }
+
+func TestASummaryIsToldOfAndCountedButIsNoRound(t *testing.T) {
+	var out, errs bytes.Buffer
+	h := &recorded{events: append([]proto.Event{{Key: proto.KeyCompacting, Now: proto.Compacting{Tokens: 9000}}}, facts(
+		proto.Compacted{Through: 3, Summary: msg.Say(msg.User, "so far"), Usage: &msg.Usage{Input: 100, Output: 10}, Archive: "/tmp/a\x1b.txt", Before: 9000, After: 800},
+		said(1, msg.Usage{Input: 7, Output: 1}, msg.Text{Text: "answer"}), proto.Ended{Why: proto.Done, Rounds: 1})...)}
+	r, err := print.Run(t.Context(), h, "s1", "go", print.Options{Format: print.JSONL, Out: &out, Err: &errs})
+	if err != nil || r.Usage.Total != 118 || len(r.PerRound) != 1 || r.PerRound[0].Usage.Total != 8 || r.Rounds != 1 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if errs.String() != "jig: summed up the older part of the conversation: about 9000 tokens became 800; its full text is in /tmp/a\ufffd.txt\n" {
+		t.Errorf("%q", errs.String())
+	}
+	if !strings.HasPrefix(out.String(), `{"type":"compacting","since":"0001-01-01T00:00:00Z","tokens":9000}`+"\n"+`{"type":"compacted","seq":1,"through":3,`) {
+		t.Error(out.String())
+	}
+}

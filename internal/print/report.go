@@ -59,6 +59,11 @@ func (r *Report) add(f proto.Fact) {
 	case proto.Goal:
 		r.goal = f
 		r.driven = r.driven || f.Active()
+	case proto.Compacted: // paid for, but no round
+		if f.Usage != nil {
+			sum := r.Usage.Add(*f.Usage)
+			r.Usage = usage{sum, sum.Total()}
+		}
 	case proto.Said:
 		if f.Message.Role == msg.Assistant {
 			r.reply(f)

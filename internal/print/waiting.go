@@ -10,10 +10,14 @@ import (
 )
 
 // waiting says on standard error what a run waits for that has nothing else to do, so that nobody
-// takes it for dead.
+// takes it for dead, and what else happens to it that nobody asked for.
 type waiting struct{ w io.Writer }
 
 func (w waiting) show(e proto.Event) error {
+	if f, ok := e.Fact.(proto.Compacted); ok {
+		_, err := fmt.Fprintf(w.w, "jig: %s\n", Shortened(f))
+		return err
+	}
 	v, ok := e.Now.(proto.Waiting)
 	switch {
 	case !ok:
@@ -49,4 +53,13 @@ func again(r proto.Retry) string {
 		try = fmt.Sprintf("then try %d", r.Try)
 	}
 	return fmt.Sprintf("waiting %s, %s: %s", left, try, Clean(oneRow(r.Why)))
+}
+
+// Shortened says what became of a conversation that was summed up.
+func Shortened(f proto.Compacted) string {
+	where := ""
+	if f.Archive != "" {
+		where = "; its full text is in " + Clean(oneRow(f.Archive))
+	}
+	return fmt.Sprintf("summed up the older part of the conversation: about %d tokens became %d%s", f.Before, f.After, where)
 }
