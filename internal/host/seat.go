@@ -159,11 +159,26 @@ func (s *seat) serve(ctx context.Context) {
 			s.limit.start(end, s.line.State().Began.Provider, s.nudge)
 		}
 		s.hold(end.Why == proto.Interrupted || limited)
-		if s.finish(ctx, end, why) != nil {
+		if err := s.finish(ctx, end, why); err != nil {
+			s.breakOff(end, err)
 			return
 		}
 		s.Show(proto.KeyWaiting, s.rests())
 	}
+}
+
+// breakOff ends a session whose log takes no more. That the turn has ended is no fact then, but whoever
+// watches must not wait for it.
+func (s *seat) breakOff(end proto.Ended, err error) {
+	if end.Why != proto.Failed {
+		end.Why, end.Error = proto.Failed, logFailed(err)
+	}
+	s.Show(proto.KeyBroken, end)
+	s.line.Close()
+}
+
+func logFailed(err error) string {
+	return "the session's log could not be written: " + strings.Join(strings.Fields(err.Error()), " ")
 }
 
 // cost is what there is to say at a turn's end of what was spent. What a child spent after the turn
@@ -200,7 +215,7 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 		return end, "", false
 	}
 	if err := s.Say(s.dated(facts)...); err != nil {
-		return proto.Ended{Why: proto.Failed, Error: "the session's log could not be written: " + err.Error()}, "", true
+		return proto.Ended{Why: proto.Failed, Error: logFailed(err)}, "", true
 	}
 	t, err := s.setup.Turn(ctx)
 	if err != nil {

@@ -81,6 +81,10 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 				return r, fmt.Errorf("cannot write the output: %w", err)
 			}
 		}
+		if end, ok := e.Now.(proto.Ended); ok { // the log takes no more
+			r.end(end)
+			break
+		}
 		r.add(e.Fact)
 		if end, ok := e.Fact.(proto.Ended); ok && e.Seq > o.Opened {
 			r.end(end)

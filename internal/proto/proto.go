@@ -214,6 +214,7 @@ const (
 	KeyCall    = "call/"   // + call id; tool.Card: a call's progress
 	KeyJobs    = "jobs"    // []Job: what runs beside the turns, oldest first
 	KeyWaiting = "waiting" // Waiting: what a session waits for that has nothing else to do
+	KeyBroken  = "broken"  // Ended: how the last turn ended, which could not be logged; nothing more comes
 
 	KeyCompacting = "compacting" // Compacting: a summary is being made
 )

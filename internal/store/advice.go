@@ -25,7 +25,7 @@ func advice(err error) (what, todo string) {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return "cannot be written: no space left on the device", "make room, then go on with jig resume"
+		return "cannot be written: no space left on the device", "make room, then try again, or go on with jig resume"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup), or use " + instead
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
