@@ -64,7 +64,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"bytes": cmdBytes, "grow": cmdGrow, "many": cmdMany, "fifo": cmdFifo, "socket": cmdSocket,
 	"link": cmdLink, "age": cmdAge, "mode": cmdMode, "length": cmdLength, "drop": cmdDrop,
 	// a model
-	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached, "narrow": cmdNarrow, "refused": cmdRefused,
+	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached, "narrow": cmdNarrow, "refused": cmdRefused, "thinking": cmdThinking, "summary": cmdSummary,
 	// the manual
 	"manual": cmdManual,
 	// the way to it
