@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"jig/internal/config"
+	"jig/internal/host"
 	"jig/internal/sandbox"
 	"jig/internal/tool"
 	"jig/internal/tools/code"
@@ -95,19 +96,28 @@ func TestToolTablesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for _, s := range toolsets {
-		begin := "<!-- generated: " + s.name + " -->\n"
+	put := func(name string, specs []tool.Spec) {
+		begin := "<!-- generated: " + name + " -->\n"
 		head, rest, ok := strings.Cut(text, begin)
 		_, tail, ok2 := strings.Cut(rest, "<!-- end -->")
 		if !ok || !ok2 {
-			t.Fatalf("docs/tools.md has no place for %s", s.name)
+			t.Fatalf("docs/tools.md has no place for %s", name)
 		}
+		text = head + begin + toolTables(t, specs) + "<!-- end -->" + tail
+	}
+	for _, s := range toolsets {
 		o, err := s.open(config.Tool{Name: s.name}, manualPlace())
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = head + begin + toolTables(t, o.Specs()) + "<!-- end -->" + tail
+		put(s.name, o.Specs())
 	}
+	always, _ := ownersOf(config.Agent{Tools: config.Tools{Declared: true}}, manualPlace(), &host.Goals{})
+	var specs []tool.Spec
+	for _, o := range always {
+		specs = append(specs, o.Specs()...)
+	}
+	put("intrinsic", specs)
 	current(t, "tools.md", text)
 }
 
