@@ -7,12 +7,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"jig/internal/model/modeltest"
 )
+
+// compactCommands are for conversations that are too long.
+var compactCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"thinking": cmdThinking, "summary": cmdSummary, "bad": cmdBad, "many-words": cmdManyWords, "overflowed": cmdOverflowed, "gave-up": cmdGaveUp,
+}
 
 // asksForSummary is in every request for a summary and in no other one.
 const asksForSummary = "Write a summary of it now"
@@ -53,4 +59,68 @@ func cmdSummary(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	ts.Fatalf("%s was asked for no summary that anything followed", args[0])
+}
+
+// cmdBad gives the model of a script of replies nothing but useless summaries: bad REPLIES FILE calls|long.
+func cmdBad(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 3, 3, "bad REPLIES FILE calls|long")
+	var replies []modeltest.Reply
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &replies))
+	useless := modeltest.Reply{For: asksForSummary, Text: strings.Repeat("and so on ", 4_000)}
+	if args[2] == "calls" {
+		useless = modeltest.Reply{For: asksForSummary, Text: "SUMMARY", Calls: []modeltest.Call{{ID: "s1", Name: "read_file", Args: `{"path":"files/000.txt"}`}}}
+	}
+	b, err := json.Marshal(append(replies, useless, useless, useless))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
+}
+
+// cmdManyWords writes a file of so many words: many-words N FILE.
+func cmdManyWords(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "many-words N FILE")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Repeat("word ", n)), 0o644))
+}
+
+// cmdOverflowed checks that a server refused some requests for their length, that each of them was
+// followed by one for a summary and made once more, and that nothing else was asked: overflowed ROUNDS NAME.
+func cmdOverflowed(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "overflowed ROUNDS NAME")
+	rounds, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	all := find(ts, args[1]).Requests()
+	refused := 0
+	for i, r := range all {
+		if r.Refused == "" {
+			continue
+		}
+		refused++
+		if i+2 >= len(all) || !strings.Contains(string(all[i+1].Body), asksForSummary) || all[i+1].Refused != "" || all[i+2].Refused != "" {
+			ts.Fatalf("request %d of %d was refused (%s) and not made again with a summary", i+1, len(all), r.Refused)
+		}
+	}
+	if refused == 0 || len(all) != rounds+2*refused {
+		ts.Fatalf("%d of %d requests were refused, want some and two more than %d rounds for each", refused, len(all), rounds)
+	}
+}
+
+// cmdGaveUp checks that the last requests a server got are so many that it refused for their length and
+// so many, after them, for summaries: gave-up REFUSED SUMMARIES NAME.
+func cmdGaveUp(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 3, 3, "gave-up REFUSED SUMMARIES NAME")
+	var refused, summaries int
+	for _, r := range find(ts, args[2]).Requests() {
+		switch {
+		case strings.Contains(string(r.Body), asksForSummary):
+			summaries++
+		case r.Refused != "":
+			refused++
+		case refused+summaries > 0:
+			ts.Fatalf("%s was asked again after it had refused", args[2])
+		}
+	}
+	if strconv.Itoa(refused) != args[0] || strconv.Itoa(summaries) != args[1] {
+		ts.Fatalf("%s refused %d requests and was asked for %d summaries", args[2], refused, summaries)
+	}
 }

@@ -114,19 +114,3 @@ func cmdNarrow(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	find(ts, args[0]).Window = n
 }
-
-// cmdRefused checks how many requests a server got and how many of them it refused for their length
-// and for nothing else: refused N OF NAME.
-func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
-	takes(ts, neg, args, 3, 3, "refused N OF NAME")
-	s := find(ts, args[2])
-	all, refused := s.Requests(), s.Refused()
-	for _, r := range refused {
-		if !strings.Contains(r, "context") && !strings.Contains(r, "too long") && !strings.Contains(r, "exceeds") {
-			ts.Fatalf("%s refused for another reason: %s", args[2], r)
-		}
-	}
-	if strconv.Itoa(len(refused)) != args[0] || strconv.Itoa(len(all)) != args[1] {
-		ts.Fatalf("%s refused %d of %d requests", args[2], len(refused), len(all))
-	}
-}

@@ -64,7 +64,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"bytes": cmdBytes, "grow": cmdGrow, "many": cmdMany, "fifo": cmdFifo, "socket": cmdSocket,
 	"link": cmdLink, "age": cmdAge, "mode": cmdMode, "length": cmdLength, "drop": cmdDrop,
 	// a model
-	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached, "narrow": cmdNarrow, "refused": cmdRefused, "thinking": cmdThinking, "summary": cmdSummary,
+	"serve": cmdServe, "asked": cmdAsked, "sent": cmdSent, "rounds": cmdRounds, "keeps": cmdKeeps, "cached": cmdCached, "narrow": cmdNarrow,
 	// the manual
 	"manual": cmdManual,
 	// the way to it
@@ -75,6 +75,7 @@ func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []s
 	all := maps.Clone(scriptCommands)
 	maps.Copy(all, shellCommands)
 	maps.Copy(all, firstCommands)
+	maps.Copy(all, compactCommands)
 	return all
 }
 
