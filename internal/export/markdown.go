@@ -38,7 +38,7 @@ func oneLine(s string) string {
 
 // plain keeps signs from being taken for Markdown or HTML.
 func plain(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "#", `\#`).Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`).Replace(s)
 }
 
 func (m text) part(p part) {

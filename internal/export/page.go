@@ -25,8 +25,12 @@ func HTML(to io.Writer, a About, facts []proto.Fact) error {
 	b := bufio.NewWriter(to)
 	p := page{b}
 	p.head(a, t)
+	writer := "" // of the reply before, whose name need not be said again
 	for _, x := range t.parts {
-		p.part(x)
+		p.part(x, x.kind == reply && x.model == writer)
+		if writer = ""; x.kind == reply {
+			writer = x.model
+		}
 	}
 	p.put("</main>\n</body>\n</html>\n")
 	return b.Flush() // it remembers the first error
@@ -122,17 +126,17 @@ func thousands(n int) string {
 	return s
 }
 
-func (p page) part(x part) {
+func (p page) part(x part, again bool) {
 	switch x.kind {
 	case person:
 		p.put("<section class=\"person\">\n<h2>You</h2>\n")
 		p.blocks(x.blocks, false)
 		p.put("</section>\n")
 	case reply:
-		p.reply(x)
+		p.reply(x, again)
 	case notice:
 		p.put("<section class=\"notice\">\n")
-		p.long("jig told the model", x.blocks.Text(), "")
+		p.long("jig told the model", x.blocks.Text(), "", false)
 		p.images(x.blocks)
 		p.put("</section>\n")
 	case summary:
@@ -146,13 +150,15 @@ func (p page) part(x part) {
 	}
 }
 
-func (p page) reply(x part) {
-	p.put("<section class=\"reply\">\n<h2>")
-	p.text(x.model)
-	if x.model == "" {
-		p.put("Model")
+func (p page) reply(x part, again bool) {
+	p.put("<section class=\"reply\">\n")
+	switch {
+	case again:
+	case x.model == "":
+		p.put("<h2>Model</h2>\n")
+	default:
+		p.line("h2", x.model)
 	}
-	p.put("</h2>\n")
 	p.blocks(x.blocks, true)
 	for _, c := range x.calls {
 		p.call(c)
@@ -217,8 +223,9 @@ func (p page) call(c *call) {
 		p.put("</b>")
 	}
 	p.put("</h3>\n")
-	if d := c.result.Card; d != nil && d.Kind == tool.CardDiff {
-		p.diff(d)
+	isDiff := c.result.Card != nil && c.result.Card.Kind == tool.CardDiff
+	if isDiff {
+		p.diff(c.result.Card)
 	}
 	if args := strings.TrimSpace(c.args); args != "" && args != "{}" {
 		p.put("<details><summary>Arguments</summary>\n<pre>\n")
@@ -226,10 +233,17 @@ func (p page) call(c *call) {
 		p.put("</pre>\n</details>\n")
 	}
 	if text := c.result.Blocks.Text(); text != "" {
-		p.long("Result", text, "result")
+		p.long("Result", text, "result", isDiff) // which says it all
 	}
 	p.images(c.result.Blocks)
 	p.put("</div>\n")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
 }
 
 // What is longer is folded.
@@ -240,12 +254,12 @@ const (
 )
 
 // long shows a short text at once, and a long one when it is asked for.
-func (p page) long(title markup, text string, class markup) {
+func (p page) long(title markup, text string, class markup, fold bool) {
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	fold := lines > shortLines || len(text) > shortBytes
+	fold = fold || lines > shortLines || len(text) > shortBytes
 	if fold {
 		p.put("<details><summary>" + title + " ")
-		p.in("small", fmt.Sprintf("%s lines, %s bytes", thousands(lines), thousands(len(text))))
+		p.in("small", counted(lines, "line")+", "+counted(len(text), "byte"))
 		p.put("</summary>\n")
 	}
 	p.put("<pre class=\"" + class + "\">\n")

@@ -72,11 +72,9 @@ func Portable(to io.Writer, a About, lines func(func([]byte, error) bool)) error
 }
 
 func line(to io.Writer, v any) error {
-	b, err := json.Marshal(v)
-	if err == nil {
-		_, err = to.Write(append(b, '\n'))
-	}
-	return err
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // TornError says that a portable file is not all there, or not as it was written.

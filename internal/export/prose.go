@@ -45,13 +45,14 @@ func prose(p page, text string) {
 		case strings.TrimSpace(l) == "":
 			flush()
 		default:
-			para = append(para, l)
+			para = append(para, bullet.ReplaceAllString(l, "$1• "))
 		}
 	}
 	flush()
 }
 
 var (
+	bullet  = regexp.MustCompile(`^( *)[-*+] `)
 	heading = regexp.MustCompile(`^#{1,6} +\S`)
 	fence   = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
