@@ -2,9 +2,11 @@ package host
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
+	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tool"
 	"jig/internal/tools/intrinsic"
@@ -40,9 +42,7 @@ func (g *Goals) Goal() intrinsic.Goal {
 	if g.seat == nil {
 		return g.own
 	}
-	g.seat.goal.mu.Lock()
-	defer g.seat.goal.mu.Unlock()
-	return g.seat.goal.now(g.seat.line.State().Goal)
+	return g.seat.theGoal()
 }
 
 // Change is a change that the model makes.
@@ -61,9 +61,8 @@ func (g *Goals) Change(f func(intrinsic.Goal) (intrinsic.Goal, error)) error {
 
 // goal is what a seat knows of its goal beyond the facts.
 type goal struct {
-	mu    sync.Mutex // one change at a time, and none while a turn's end is said
-	heard bool       // the user has spoken since it was blocked
-	idle  int        // continuations in a row without a call
+	mu   sync.Mutex // one change at a time, and none while a turn's end is said
+	idle int        // continuations in a row without a call
 
 	// Of the running turn. Only the goroutine that runs turns uses them.
 	continuing bool // nothing but the goal started it
@@ -72,21 +71,35 @@ type goal struct {
 	budget     int  // how many rounds all turns may use, 0 is no limit
 }
 
-func (x *goal) now(g proto.Goal) intrinsic.Goal {
-	return intrinsic.Goal{Objective: g.Objective, Status: intrinsic.Status(g.Status), Why: g.Why, Heard: x.heard}
+// theGoal is the goal as it stands.
+func (s *seat) theGoal() intrinsic.Goal {
+	g := s.line.State().Goal
+	return intrinsic.Goal{Objective: g.Objective, Status: intrinsic.Status(g.Status), Why: g.Why, Heard: heard(s.line.Facts())}
+}
+
+// heard says whether a person has spoken since the goal was said last.
+func heard(facts []proto.Fact) bool {
+	for _, f := range slices.Backward(facts) {
+		switch f := f.(type) {
+		case proto.Goal:
+			return false
+		case proto.Said:
+			if f.Message.Role == msg.User && f.Notice == "" {
+				return true
+			}
+		}
+	}
+	return true
 }
 
 // changeGoal puts what f makes of the goal in its place.
 func (s *seat) changeGoal(by string, f func(intrinsic.Goal) (intrinsic.Goal, error)) error {
 	s.goal.mu.Lock()
 	defer s.goal.mu.Unlock()
-	old := s.goal.now(s.line.State().Goal)
+	old := s.theGoal()
 	now, err := f(old)
 	if err != nil || now == old {
 		return err
-	}
-	if now.Status == intrinsic.Blocked && old.Status != intrinsic.Blocked {
-		s.goal.heard = false
 	}
 	if now.Status == intrinsic.Active && old.Status != intrinsic.Active {
 		s.goal.idle = 0

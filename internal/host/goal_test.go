@@ -241,19 +241,25 @@ func TestUsersWordsCarryTheGoalWhileItIsActive(t *testing.T) {
 
 func TestBlockedGoalIsResumedByNobodyButAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := startGoal(t, host.Setup{}, 0, fails("broke"), says("noted"), says("answered"), uses("get_goal", "{}"), uses("update_goal", `{"status":"complete"}`), says("done"))
+		r := startGoal(t, host.Setup{}, 0, fails("broke"), says("noted"), says("answered"), says("again"), uses("get_goal", "{}"), uses("update_goal", `{"status":"complete"}`), says("done"))
 		r.do(t, proto.SetGoal{Objective: "x"})
 		r.until(1, nil)
 		r.place.ends("b1")
 		r.until(2, nil)
 		r.do(t, proto.Submit{Text: "what happened?"})
-		facts := r.until(3, nil)
+		r.until(3, nil)
+		r.do(t, proto.Submit{Text: "and now?"})
+		facts := r.until(4, nil)
 		synctest.Wait()
-		if got, n := goalOf(facts), r.requests(); got != "blocked by jig: broke" || n != 3 || len(notices(facts)) != 1 {
+		if got, n := goalOf(facts), r.requests(); got != "blocked by jig: broke" || n != 4 {
 			t.Errorf("%s after %d requests", got, n)
 		}
+		// That it goes on no more is told once: what was said before calls it active.
+		if told := notices(facts); len(told) != 2 || told[1] != intrinsic.BlockedNotice("broke") {
+			t.Errorf("the model was told %q", told)
+		}
 		r.do(t, proto.ResumeGoal{})
-		facts = r.until(4, nil)
+		facts = r.until(5, nil)
 		if got := goalOf(facts); got != "complete by model" {
 			t.Error(got)
 		}
@@ -286,7 +292,7 @@ func TestCommandsOnAGoalThatIsNot(t *testing.T) {
 // A cleared goal takes the turn with it that only it started, and leaves a person's alone.
 func TestClearedGoalEndsOnlyItsOwnTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := startGoal(t, host.Setup{}, 0, calls("wait"), calls("wait"), says("answered"))
+		r := startGoal(t, host.Setup{}, 0, calls("wait"), calls("wait"), says("answered"), says("no goal"))
 		r.do(t, proto.SetGoal{Objective: "x"})
 		<-r.waiting
 		r.do(t, proto.ClearGoal{})
@@ -306,6 +312,10 @@ func TestClearedGoalEndsOnlyItsOwnTurn(t *testing.T) {
 		synctest.Wait()
 		if end := facts[len(facts)-1].(proto.Ended); end.Why != proto.Done || r.requests() != 3 {
 			t.Errorf("%+v", end)
+		}
+		r.do(t, proto.Submit{Text: "what now?"})
+		if told := notices(r.until(3, nil)); told[len(told)-1] != intrinsic.Dropped {
+			t.Errorf("the model was told %q", told)
 		}
 		r.h.Close()
 	})

@@ -71,20 +71,38 @@ func (s *seat) carry(said []proto.Said) []proto.Fact {
 	return facts
 }
 
-// withPolicy puts the policy before the first of a person's words, if the goal is active. It notes
-// that they spoke.
+// withPolicy puts before the first of a person's words what the model must know of the goal. spoken says
+// that there are such words.
 func (s *seat) withPolicy(g proto.Goal, said []proto.Said) (facts []proto.Fact, spoken bool) {
 	first := slices.IndexFunc(said, func(x proto.Said) bool { return x.Notice == "" })
 	if first >= 0 {
-		s.goal.heard, s.goal.idle = true, 0
+		s.goal.idle = 0
 	}
 	for i, x := range said {
-		if i == first && g.Active() {
-			facts = append(facts, goalNotice(intrinsic.Notice(g.Objective)))
+		if i == first {
+			if text := s.goalBefore(g); text != "" {
+				facts = append(facts, goalNotice(text))
+			}
 		}
 		facts = append(facts, x)
 	}
 	return facts, first >= 0
+}
+
+// goalBefore is what goes before a person's words, "" when that is nothing. That a goal goes on no more is
+// told once: earlier messages call it active, and the model would take their word for it.
+func (s *seat) goalBefore(g proto.Goal) string {
+	switch {
+	case g.Active():
+		return intrinsic.Notice(g.Objective)
+	case g.By == byModel || heard(s.line.Facts()):
+		return ""
+	case g.Status == proto.GoalBlocked:
+		return intrinsic.BlockedNotice(g.Why)
+	case g.Status == proto.GoalCleared:
+		return intrinsic.Dropped
+	}
+	return ""
 }
 
 func goalNotice(text string) proto.Said {
@@ -164,7 +182,6 @@ func (s *seat) goalAfter(host context.Context, end proto.Ended, why string) []pr
 	default:
 		return nil
 	}
-	s.goal.heard = false
 	s.mu.Lock()
 	s.next, s.parked = false, false
 	s.mu.Unlock()

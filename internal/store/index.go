@@ -56,6 +56,9 @@ func (x *index) add(f proto.Fact, at time.Time) bool {
 		x.title, x.named = titleOf(f.Title), true
 	case proto.Goal:
 		x.goal = string(f.Status)
+		if x.title == "" { // it began without a message
+			x.title = titleOf(f.Objective)
+		}
 	case proto.Ended:
 		x.state = string(f.Why)
 	}

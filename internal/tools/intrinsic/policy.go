@@ -18,6 +18,15 @@ const notice = "[notice from jig about the session's goal; the user did not writ
 // Notice goes before what the user says while a goal is active.
 func Notice(objective string) string { return notice + Policy(objective) }
 
+// BlockedNotice goes before what the user says first after a goal was blocked, since earlier messages call it
+// active.
+func BlockedNotice(why string) string {
+	return notice + "The goal is blocked (" + oneLine(why) + ") and nothing goes on by itself. Do what the user says now; work on the goal only as far as that asks for it."
+}
+
+// Dropped goes before what the user says first after they dropped a goal.
+const Dropped = notice + "The user dropped the goal: there is none any more."
+
 // Continuation starts a turn that nobody asked for.
 func Continuation(objective string) string {
 	return Notice(objective) + "\nThe goal is not complete yet. Go on with it now."
