@@ -180,6 +180,7 @@ func (l launch) run(ctx context.Context, at opening) error {
 		at.commands = at.commands[1:]
 	}
 	if !at.turn {
+		l.summedUp(h, id, uint64(len(at.old)))
 		return nil
 	}
 	opened := h.Facts(id)
@@ -190,6 +191,17 @@ func (l launch) run(ctx context.Context, at opening) error {
 		return err
 	}
 	return outcome(w, report)
+}
+
+// summedUp tells a person what became of a session that was summed up, where no turn follows that would.
+func (l launch) summedUp(h *host.Host, id string, after uint64) {
+	known, cancel := context.WithCancel(context.Background())
+	cancel() // nothing more is waited for
+	for e := range h.Watch(known, id, after) {
+		if f, ok := e.Fact.(proto.Compacted); ok {
+			fmt.Fprintf(l.w.Err, "jig: %s\n", print.Shortened(f))
+		}
+	}
 }
 
 // closeHost ends what runs and says what goes on all the same.
