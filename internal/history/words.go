@@ -10,8 +10,9 @@ import (
 // span is where a word stands.
 type span struct{ from, to int }
 
-// words finds the words of a text as the index does: letters, digits and private characters in a row,
-// with the accents that follow them.
+// words finds the words of a text as the index does: letters and digits in a row, with the accents that
+// follow them. Private characters are none although they are for the index, which has words of its own
+// that nobody asks for.
 func words(s string) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		from := -1
@@ -42,7 +43,7 @@ func inWord(r rune, at string) bool {
 	if r == utf8.RuneError && !strings.HasPrefix(at, "\uFFFD") {
 		return false
 	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
 // fold makes words equal that differ in case and accents alone. It only serves to show where a match

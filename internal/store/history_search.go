@@ -16,13 +16,19 @@ const (
 	// searchTime is how long a page of a search looks for more before it says where to go on. It bounds
 	// the work of words that are everywhere but hardly ever together.
 	searchTime = 40 * time.Millisecond
-	// firstWindow is how many stretches are looked through at first; the number doubles while that is
-	// quick. No search can be broken off within a window.
-	firstWindow = 64
 	// longStep is how many matches of a session that is known already are passed by one by one before
 	// the rest of it is leapt over.
 	longStep = 500
 )
+
+// regions are how far down the numbers of entries a look goes that cannot be broken off: 32 stretches,
+// 512, and so on. They are how many bits of an entry's number are not its region's.
+var regions = [...]int{17, 21, 25}
+
+// regionWord is what is indexed with an entry of a region, of a size.
+func regionWord(size int, entry int64) string {
+	return fmt.Sprintf("%c%d", rune(0xE000+size), entry>>regions[size])
+}
 
 // Search finds sessions by their entries, or by nothing but their attributes.
 func (c collection) Search(ctx context.Context, q history.Query) (history.Found, error) {
@@ -34,8 +40,9 @@ func (c collection) Search(ctx context.Context, q history.Query) (history.Found,
 	if err != nil {
 		return history.Found{}, c.explain(err)
 	}
-	defer conn.Close()
-	s := &searching{conn: conn, ctx: ctx, asked: a, begun: time.Now()}
+	s := newSearching(ctx, conn)
+	s.asked = a
+	defer s.close()
 	var found history.Found
 	if err = s.allow(); err == nil {
 		if len(a.Terms) == 0 {
@@ -62,12 +69,17 @@ type searching struct {
 	args    []any
 	allowed []int64 // stretches, rising; nil allows all
 
-	match string
-	seek  *sql.Stmt
-	top   int64 // matches above it came while the search was read page by page
-	start int64 // matches from here to top were on earlier pages
-	hits  []found
-	at    map[int64]int // session → place in hits
+	match    string
+	prepared map[string]*sql.Stmt
+	owners   map[int64]int64 // stretch → session
+	top      int64           // matches above it came while the search was read page by page
+	start    int64           // matches from here to top were on earlier pages
+	hits     []found
+	at       map[int64]int // session → place in hits
+}
+
+func newSearching(ctx context.Context, conn *sql.Conn) *searching {
+	return &searching{conn: conn, ctx: ctx, begun: time.Now(), prepared: map[string]*sql.Stmt{}, owners: map[int64]int64{}}
 }
 
 type found struct {
@@ -151,7 +163,7 @@ func (s *searching) newest(cursor string) (history.Found, error) {
 // words looks for entries that match, the newest first, window by window.
 func (s *searching) words(cursor string) (history.Found, error) {
 	var last int64
-	if err := s.conn.QueryRowContext(s.ctx, "SELECT coalesce(max(num), 0) FROM history_stretch").Scan(&last); err != nil {
+	if err := s.row("SELECT coalesce(max(num), 0) FROM history_stretch", nil, &last); err != nil {
 		return history.Found{}, err
 	}
 	top := uint64(last+1) << stretchBits
@@ -160,22 +172,17 @@ func (s *searching) words(cursor string) (history.Found, error) {
 		return history.Found{}, err
 	}
 	s.top, s.start, s.at, s.match = int64(top), int64(min(start, top)), map[int64]int{}, expression(s.asked.Terms)
-	var err error
-	if s.seek, err = s.conn.PrepareContext(s.ctx, "SELECT rowid FROM history_word WHERE history_word MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC"); err != nil {
-		return history.Found{}, err
-	}
-	defer s.seek.Close()
-	full, below, window := false, s.start, int64(firstWindow)
+	full, below, size := false, s.start, 0
 	for below > 0 && !full && time.Since(s.begun) < searchTime {
 		begun := time.Now()
-		floor := s.floor(below, window)
-		if below, full, err = s.look(floor, below); err != nil {
+		var err error
+		if below, full, err = s.look(size, below); err != nil {
 			return history.Found{}, err
 		}
-		if took := time.Since(begun); took < searchTime/8 {
-			window *= 2
-		} else if took > searchTime/2 {
-			window = max(window/2, 1)
+		if took := time.Since(begun); took < searchTime/20 {
+			size = min(size+1, len(regions)-1)
+		} else if took > searchTime/4 {
+			size = max(size-1, 0)
 		}
 	}
 	next := ""
@@ -185,45 +192,25 @@ func (s *searching) words(cursor string) (history.Found, error) {
 	return s.give(next)
 }
 
-// floor is where a window of so many stretches ends: of those that are allowed, if not all are.
-func (s *searching) floor(below, window int64) int64 {
-	if s.allowed == nil {
-		return max(0, (below-1)>>stretchBits-window+1) << stretchBits
-	}
-	i, _ := slices.BinarySearch(s.allowed, (below-1)>>stretchBits+1)
-	if i == 0 {
-		return 0
-	}
-	return s.allowed[max(0, i-int(min(window, int64(i))))] << stretchBits
-}
-
-// look goes through the matches from below down to floor. It says where the search goes on, which is 0
-// at its end, and whether the page is full.
-func (s *searching) look(floor, below int64) (int64, bool, error) {
-	for {
-		if s.allowed != nil {
-			if below = s.leap(below); below <= floor {
-				break
-			}
-		}
-		on, full, err := s.pass(floor, below)
+// look goes through the matches from below down to the end of a region. It says where the search goes on,
+// which is 0 at its end, and whether the page is full.
+func (s *searching) look(size int, below int64) (int64, bool, error) {
+	below = s.leap(below)
+	floor := (below - 1) >> regions[size] << regions[size]
+	for below > floor && below > 0 && time.Since(s.begun) < searchTime {
+		on, full, err := s.pass(size, floor, below)
 		if err != nil || full {
 			return on, full, err
 		}
-		if below = on; below <= floor || time.Since(s.begun) > searchTime {
-			break
-		}
-	}
-	if s.allowed != nil {
-		return s.leap(below), false, nil
+		below = s.leap(on)
 	}
 	return below, false, nil
 }
 
 // leap goes down to the next stretch that is allowed, if it is not in one.
 func (s *searching) leap(below int64) int64 {
-	if below <= 0 {
-		return 0
+	if below <= 0 || s.allowed == nil {
+		return max(below, 0)
 	}
 	i, ok := slices.BinarySearch(s.allowed, (below-1)>>stretchBits)
 	if ok {
@@ -237,8 +224,12 @@ func (s *searching) leap(below int64) int64 {
 
 // pass reads matches one after the other until it must leap: over a stretch that is not allowed, or
 // over more of a session of which enough is known.
-func (s *searching) pass(floor, below int64) (on int64, full bool, err error) {
-	rows, err := s.seek.QueryContext(s.ctx, s.match, floor, below)
+func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err error) {
+	seek, err := s.prepare(matching)
+	if err != nil {
+		return 0, false, err
+	}
+	rows, err := seek.QueryContext(s.ctx, s.within(size, below-1), floor, below)
 	if err != nil {
 		return 0, false, err
 	}
@@ -275,12 +266,8 @@ func (s *searching) pass(floor, below int64) (on int64, full bool, err error) {
 
 // take notes a match. It says whether more of the same stretch are wanted, or that there is no room.
 func (s *searching) take(stretch, entry int64) (more, full bool, err error) {
-	var session int64
-	err = s.conn.QueryRowContext(s.ctx, "SELECT session FROM history_stretch WHERE num = ?", stretch).Scan(&session)
-	if errors.Is(err, sql.ErrNoRows) { // it was deleted meanwhile
-		return false, false, nil
-	}
-	if err != nil {
+	session, err := s.owner(stretch)
+	if err != nil || session == 0 { // it was deleted meanwhile
 		return false, false, err
 	}
 	i, known := s.at[session]
@@ -301,6 +288,55 @@ func (s *searching) take(stretch, entry int64) (more, full bool, err error) {
 		h.entries = append(h.entries, entry)
 	}
 	return len(h.entries) < history.MaxSnippets, false, nil
+}
+
+// owner is the session of a stretch, or 0.
+func (s *searching) owner(stretch int64) (int64, error) {
+	if session, ok := s.owners[stretch]; ok {
+		return session, nil
+	}
+	var session int64
+	err := s.row("SELECT session FROM history_stretch WHERE num = ?", []any{stretch}, &session)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	s.owners[stretch] = session
+	return session, err
+}
+
+const matching = "SELECT rowid FROM history_word WHERE history_word MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC"
+
+// within is what matches in one region alone.
+func (s *searching) within(size int, entry int64) string {
+	return `"` + regionWord(size, entry) + `" AND ` + s.match
+}
+
+// prepare makes a statement once. It goes with the connection.
+func (s *searching) prepare(query string) (*sql.Stmt, error) {
+	if st := s.prepared[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.conn.PrepareContext(s.ctx, query)
+	if err == nil {
+		s.prepared[query] = st
+	}
+	return st, err
+}
+
+// row reads one row.
+func (s *searching) row(query string, args []any, into ...any) error {
+	st, err := s.prepare(query)
+	if err != nil {
+		return err
+	}
+	return st.QueryRowContext(s.ctx, args...).Scan(into...)
+}
+
+func (s *searching) close() {
+	for _, st := range s.prepared {
+		_ = st.Close() // the connection is only lent
+	}
+	_ = s.conn.Close()
 }
 
 // seen says whether a session was on an earlier page: whether it has a match there.
@@ -325,7 +361,7 @@ func (s *searching) seen(session int64) (bool, error) {
 	}
 	for _, n := range stretches {
 		var one int64
-		err := s.seek.QueryRowContext(s.ctx, s.match, max(n<<stretchBits, s.start), min((n+1)<<stretchBits, s.top)).Scan(&one)
+		err := s.row(matching+" LIMIT 1", []any{s.within(0, n<<stretchBits), max(n<<stretchBits, s.start), min((n+1)<<stretchBits, s.top)}, &one)
 		if err == nil {
 			return true, nil
 		}
@@ -348,129 +384,4 @@ func expression(terms []history.Term) string {
 		each = append(each, x)
 	}
 	return strings.Join(each, " AND ")
-}
-
-// give makes a page of what was found.
-func (s *searching) give(next string) (history.Found, error) {
-	out := history.Found{Next: next}
-	for _, f := range s.hits {
-		h, err := known(s.ctx, s.conn, f.session)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue // it was deleted meanwhile
-		}
-		if err != nil {
-			return out, err
-		}
-		hit := history.Hit{Session: h.Session, Created: h.Created}
-		for _, n := range f.entries {
-			var e history.Entry
-			err := scanEntry(s.conn.QueryRowContext(s.ctx, "SELECT "+entryColumns+" FROM history_entry WHERE num = ?", n), &e, new(int64))
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
-			if err != nil {
-				return out, err
-			}
-			const before = 3 // entries
-			hit.Snippets = append(hit.Snippets, history.Snippet{Kind: e.Kind, Tool: e.Tool, Outcome: e.Outcome, Time: e.Time,
-				Text: e.Excerpt(s.asked.Terms), Cursor: history.ReadCursor(h.Session, uint64(max(n-before, 0)))})
-		}
-		if len(hit.Snippets) > 0 {
-			out.Sessions = append(out.Sessions, hit)
-		}
-	}
-	return out, nil
-}
-
-const entryColumns = "num, fact, at, kind, outcome, tool, args, text"
-
-func scanEntry(row interface{ Scan(...any) error }, e *history.Entry, num *int64) error {
-	var fact, at int64
-	err := row.Scan(num, &fact, &at, &e.Kind, &e.Outcome, &e.Tool, &e.Args, &e.Text)
-	e.Fact, e.Time = uint64(fact), time.UnixMilli(at)
-	return err
-}
-
-// known reads what is known of a session. sql.ErrNoRows says that there is no such transcript.
-func known(ctx context.Context, conn *sql.Conn, session int64) (history.Page, error) {
-	var p history.Page
-	var created int64
-	if err := conn.QueryRowContext(ctx, "SELECT s.id, h.created FROM history h JOIN session s ON s.num = h.session WHERE h.session = ?", session).Scan(&p.Session, &created); err != nil {
-		return p, err
-	}
-	p.Time, p.Attributes = time.UnixMilli(created), map[string]string{}
-	rows, err := conn.QueryContext(ctx, "SELECT v.key, v.value FROM history_attribute a JOIN history_value v ON v.num = a.value WHERE a.session = ?", session)
-	if err != nil {
-		return p, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return p, err
-		}
-		p.Attributes[k] = v
-	}
-	return p, rows.Err()
-}
-
-// pageSize bounds a page of a transcript, in bytes of text.
-const pageSize = 512 << 10
-
-// Read gives entries of one session in order.
-func (c collection) Read(ctx context.Context, r history.Reading) (history.Page, error) {
-	limit, err := r.Check()
-	if err != nil {
-		return history.Page{}, err
-	}
-	after := uint64(0)
-	if err := r.Place(&after); err != nil {
-		return history.Page{}, err
-	}
-	conn, err := c.pool.Conn(ctx)
-	if err != nil {
-		return history.Page{}, c.explain(err)
-	}
-	defer conn.Close()
-	var session int64
-	if err := conn.QueryRowContext(ctx, "SELECT num FROM session WHERE id = ?", r.Session).Scan(&session); errors.Is(err, sql.ErrNoRows) {
-		return history.Page{}, &history.NoSessionError{Session: r.Session}
-	} else if err != nil {
-		return history.Page{}, c.explain(err)
-	}
-	p, err := known(ctx, conn, session)
-	if errors.Is(err, sql.ErrNoRows) {
-		return history.Page{}, &history.NoSessionError{Session: r.Session}
-	}
-	if err == nil {
-		err = readEntries(ctx, conn, session, int64(after), limit, &p)
-	}
-	if err != nil && ctx.Err() == nil {
-		err = c.explain(err)
-	}
-	return p, err
-}
-
-func readEntries(ctx context.Context, conn *sql.Conn, session, after int64, limit int, p *history.Page) error {
-	rows, err := conn.QueryContext(ctx, fmt.Sprintf(`SELECT %s FROM history_stretch s CROSS JOIN history_entry e ON e.num >= s.num << %d AND e.num < (s.num + 1) << %[2]d
-		WHERE s.session = ? AND s.num >= ? AND e.num > ? ORDER BY s.num, e.num`, "e.num, fact, at, kind, outcome, tool, args, text", stretchBits), session, after>>stretchBits, after)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	size := 0
-	for rows.Next() {
-		var e history.Entry
-		var n int64
-		if err := scanEntry(rows, &e, &n); err != nil {
-			return err
-		}
-		size += len(e.Text) + len(e.Args)
-		if len(p.Entries) == limit || size > pageSize && len(p.Entries) > 0 {
-			p.Next = history.ReadCursor(p.Session, uint64(after))
-			return nil
-		}
-		p.Entries, after = append(p.Entries, e), n
-	}
-	return rows.Err()
 }
