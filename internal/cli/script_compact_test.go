@@ -18,6 +18,7 @@ import (
 // compactCommands are for conversations that are too long.
 var compactCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"thinking": cmdThinking, "summary": cmdSummary, "bad": cmdBad, "many-words": cmdManyWords, "overflowed": cmdOverflowed, "gave-up": cmdGaveUp,
+	"newest": cmdNewest, "more": cmdMore,
 }
 
 // asksForSummary is in every request for a summary and in no other one.
@@ -123,4 +124,21 @@ func cmdGaveUp(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(refused) != args[0] || strconv.Itoa(summaries) != args[1] {
 		ts.Fatalf("%s refused %d requests and was asked for %d summaries", args[2], refused, summaries)
 	}
+}
+
+// cmdNewest puts the id of the newest session into a variable: newest NAME.
+func cmdNewest(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "newest NAME")
+	out, err := command(ts, []string{"jig", "list", "sessions"}).Output()
+	ts.Check(err)
+	id := strings.Fields(string(out) + " none")[0]
+	ts.Setenv(args[0], id)
+}
+
+// cmdMore gives a server more replies: more NAME REPLIES.
+func cmdMore(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "more NAME REPLIES")
+	var replies []modeltest.Reply
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &replies))
+	find(ts, args[0]).Add(replies...)
 }
