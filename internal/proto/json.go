@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -48,6 +50,9 @@ var readers = map[string]func([]byte) (Fact, error){
 	"closed": read[Closed], "cost": read[Cost], "ended": read[Ended], "rewound": read[Rewound], "compacted": read[Compacted],
 	"goal": read[Goal], "titled": read[Titled], "forked": read[Forked],
 }
+
+// Types are the names that facts are written under.
+func Types() []string { return slices.Sorted(maps.Keys(readers)) }
 
 func read[T Fact](data []byte) (Fact, error) {
 	var v T
