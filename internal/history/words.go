@@ -73,10 +73,10 @@ func fold(word string) string {
 	}, word)
 }
 
-// accented holds, for each letter, those that are it with an accent.
+// accented holds, for each Latin letter, those that are it with an accent.
 const accented = "aàáâãäåāăąǎȁȃȧạảấầẩẫậắằẳẵặ cçćĉċč dďḑḍḏ eèéêëēĕėęěȅȇȩẹẻẽếềểễệ gĝğġģǧǵḡ hĥȟḣḥḧḩ iìíîïĩīĭįǐȉȋỉị " +
 	"jĵǰ kķǩḱḳḵ lĺļľḷḹḻ mḿṁṃ nñńņňǹṅṇṉ oòóôõöōŏőơǒǫȍȏȯọỏốồổỗộớờởỡợ pṕṗ rŕŗřȑȓṙṛṟ sśŝşšșṡṣ tţťțṫṭṯẗ " +
-	"uùúûüũūŭůűųưǔȕȗụủứừửữự vṽṿ wŵẁẃẅẇẉẘ xẋẍ yýÿŷȳẏẙỳỵỷỹ zźżžẑẓẕ αά εέ ηή ιίϊΐ οό υύϋΰ ωώ иѝй еёѐ"
+	"uùúûüũūŭůűųưǔȕȗụủứừửữự vṽṿ wŵẁẃẅẇẉẘ xẋẍ yýÿŷȳẏẙỳỵỷỹ zźżžẑẓẕ"
 
 func bare(r rune) rune {
 	at := strings.IndexRune(accented, r)

@@ -48,7 +48,7 @@ func (d *DB) remove(w *writer, id string) error {
 			return err
 		}
 	}
-	return nil
+	return w.forget(num)
 }
 
 // shrink gives free pages back and empties the log of changes, so that what was deleted is gone from
