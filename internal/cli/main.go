@@ -52,6 +52,9 @@ func Main(args []string) int {
 	return Run(ctx, systemWorld(), args[1:])
 }
 
+// testOnlyLater is what tests set to be told the time of a later day: a duration.
+const testOnlyLater = "JIG_TEST_LATER"
+
 func systemWorld() World {
 	w := World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv, Environ: os.Environ(), Temp: os.TempDir(), UnderWarden: underWarden(),
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Now: time.Now}
@@ -60,6 +63,9 @@ func systemWorld() World {
 	w.ErrTerm = term.IsTerminal(int(os.Stderr.Fd()))
 	w.Home, _ = os.UserHomeDir() // "" leaves the user level out, and doctor says so
 	w.Cwd, _ = os.Getwd()        // "" is reported when a command needs it
+	if d, err := time.ParseDuration(os.Getenv(testOnlyLater)); err == nil {
+		w.Now = func() time.Time { return time.Now().Add(d) }
+	}
 	if b, err := os.Executable(); err == nil {
 		if b, err = filepath.EvalSymlinks(b); err == nil {
 			w.Binary = b

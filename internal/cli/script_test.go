@@ -75,6 +75,7 @@ func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []s
 	all := maps.Clone(scriptCommands)
 	maps.Copy(all, shellCommands)
 	maps.Copy(all, firstCommands)
+	maps.Copy(all, sessionCommands)
 	maps.Copy(all, compactCommands)
 	return all
 }
@@ -96,7 +97,7 @@ func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage)
 // environ is the script's environment as it is now.
 func (s *stage) environ(ts *testscript.TestScript) []string {
 	var out []string
-	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_TEST_HASTE", "JIG_CALL", "AWAY"}
+	names := []string{"NO_COLOR", "LIAR", "SECRET", "JIG_TEST_TIER", "JIG_TEST_YIELD", "JIG_TEST_HASTE", "JIG_TEST_LATER", "JIG_CALL", "AWAY"}
 	for _, kv := range s.vars {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)

@@ -50,7 +50,8 @@ type Opened struct {
 
 	mu      sync.Mutex
 	session *Session
-	waiting []proto.Fact // not kept yet; the first has the number 1
+	waiting []proto.Fact  // not kept yet; the first has the number 1
+	late    chan struct{} // closed when what waited was tried to be kept; nil while nothing has to be
 }
 
 // ID is the session's.
@@ -69,8 +70,30 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 	all := append(s.waiting[:len(s.waiting):len(s.waiting)], facts...)
 	if !begun(all) || early(all) && !s.ready() { // a session that nobody said anything in is none
 		s.waiting = all
+		if begun(all) && s.late == nil {
+			s.late = make(chan struct{})
+			go s.catchUp()
+		}
 		return nil
 	}
+	return s.keep(all)
+}
+
+// catchUp keeps what waits as soon as there is a database: a model may take minutes to answer, and a
+// jig that is killed meanwhile should leave the question. What fails here is met again, and told, with
+// the facts that follow.
+func (s *Opened) catchUp() {
+	defer close(s.late)
+	<-s.opening.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		_ = s.keep(s.waiting)
+	}
+}
+
+// keep makes the session of its first facts.
+func (s *Opened) keep(all []proto.Fact) error {
 	db, err := s.opening.DB()
 	if err != nil {
 		return err
@@ -121,6 +144,12 @@ func begun(facts []proto.Fact) bool {
 
 // Close lets others write the session.
 func (s *Opened) Close() error {
+	s.mu.Lock()
+	late := s.late
+	s.mu.Unlock()
+	if late != nil {
+		<-late
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == nil {
