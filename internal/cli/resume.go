@@ -191,7 +191,7 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 		fmt.Fprintf(w.Err, "jig: went back to before: %s\n", print.Clean(firstLine(back)))
 	}
 	defer w.hint(log.ID(), run)
-	return launch{w, run, s, cfg, p, &print.Report{}}.run(ctx, opening{id: log.ID(), log: log, old: facts, commands: commands, turn: o.headless() || o.Retry || o.Goes})
+	return launch{w, run, s, cfg, p, &print.Report{}}.run(ctx, opening{id: log.ID(), log: log, db: log.DB, old: facts, commands: commands, turn: o.headless() || o.Retry || o.Goes})
 }
 
 // rewindAlone needs no model and no configuration. The message is printed, to be said again in other

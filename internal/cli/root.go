@@ -73,7 +73,7 @@ func newRoot(w World) *cobra.Command {
 
 // commands are all that jig can be told, in the order of the help.
 var commands = []func(World) *cobra.Command{
-	runCommand, resumeCommand, sessionsCommand, exportCommand, usageCommand, goalCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
+	runCommand, resumeCommand, sessionsCommand, historyCommand, exportCommand, usageCommand, goalCommand, callCommand, listCommand, configCommand, trustCommand, doctorCommand, demoCommand, versionCommand, completionCommand,
 }
 
 // flagError says what a wrong flag may have been meant to be.

@@ -12,6 +12,7 @@ import (
 	"jig/internal/print"
 	"jig/internal/proto"
 	"jig/internal/session"
+	"jig/internal/store"
 )
 
 // maxMessage bounds a message from standard input, in bytes. A model's window ends long before.
@@ -119,7 +120,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 	}
 	id, log := keep.begin(p)
 	defer w.hint(id, o)
-	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, commands: []proto.Command{first}, turn: true})
+	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, db: keep.db, commands: []proto.Command{first}, turn: true})
 }
 
 // launch is a headless run with all that is known before its session opens.
@@ -136,6 +137,7 @@ type launch struct {
 type opening struct {
 	id       string
 	log      session.Store // nil keeps nothing
+	db       func() (*store.DB, error)
 	old      []proto.Fact
 	commands []proto.Command
 	turn     bool // the last one begins a turn
@@ -161,11 +163,13 @@ func (l launch) run(ctx context.Context, at opening) error {
 		return err
 	}
 	defer closeRecording(w, recorder, o)
+	beside, log := transcribe(w, at.id, at.log, at.db)
+	defer beside.end(w)
 	h := host.New()
 	defer closeHost(w, h)
 	setup := p.setup(m, true)
 	setup.MaxWait = o.MaxWait
-	setup.ID, setup.Log, setup.Old = at.id, at.log, at.old
+	setup.ID, setup.Log, setup.Old = at.id, log, at.old
 	setup.Today = func() string { return today(w) }
 	setup.Mask = masks(l.cfg, p)
 	tapes(w, l.s, l.cfg, p, m, recorder, &setup)

@@ -54,6 +54,9 @@ func NewTranscriber(db func() (*DB, error), attributes func(root string) map[str
 	return t
 }
 
+// DB is the database that the session is kept in.
+func (s *Session) DB() (*DB, error) { return s.db, nil }
+
 // Beside is a log whose facts are transcribed once it has kept them.
 func (t *Transcriber) Beside(id string, log session.Store) session.Store {
 	return &heardLog{log, t, id}
