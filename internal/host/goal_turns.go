@@ -113,12 +113,35 @@ func goalNotice(text string) proto.Said {
 func (s *seat) landing(said []proto.Said) []proto.Said {
 	s.goal.mu.Lock()
 	defer s.goal.mu.Unlock()
-	facts, _ := s.withPolicy(s.line.State().Goal, said)
+	g := s.line.State().Goal
+	facts, spoken := s.withPolicy(g, said)
+	if g.Active() && !spoken && forgotten(s.line.Facts()) {
+		facts = append(facts, goalNotice(intrinsic.Notice(g.Objective)))
+	}
 	var out []proto.Said
 	for _, f := range facts {
 		out = append(out, f.(proto.Said))
 	}
 	return out
+}
+
+// forgotten says that all the model was told of its goal is among what a summary stands for. A long turn
+// must not lose sight of what it is for.
+func forgotten(facts []proto.Fact) bool {
+	through := uint64(0)
+	for i, f := range slices.Backward(facts) {
+		switch f := f.(type) {
+		case proto.Compacted:
+			through = max(through, f.Through)
+		case proto.Goal:
+			return uint64(i)+1 <= through
+		case proto.Said:
+			if f.Notice == proto.NoticeGoal {
+				return uint64(i)+1 <= through
+			}
+		}
+	}
+	return false
 }
 
 // arm decides, while a person can still end the turn, whether the goal goes on after it. why is what
