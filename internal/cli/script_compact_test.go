@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 // compactCommands are for conversations that are too long.
 var compactCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"thinking": cmdThinking, "summary": cmdSummary, "bad": cmdBad, "many-words": cmdManyWords, "overflowed": cmdOverflowed, "gave-up": cmdGaveUp,
-	"newest": cmdNewest, "more": cmdMore,
+	"newest": cmdNewest, "from-cache": cmdFromCache, "usage": cmdUsage, "spent": cmdSpent, "more": cmdMore,
 }
 
 // asksForSummary is in every request for a summary and in no other one.
@@ -141,4 +142,74 @@ func cmdMore(ts *testscript.TestScript, neg bool, args []string) {
 	var replies []modeltest.Reply
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &replies))
 	find(ts, args[0]).Add(replies...)
+}
+
+// cmdFromCache checks how much of each request for a summary a server read from its cache: from-cache NAME
+// PERCENT.
+func cmdFromCache(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "from-cache NAME PERCENT")
+	least, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	s := find(ts, args[0])
+	uses, found := s.CacheUses(), 0
+	for i, r := range s.Requests() {
+		if !strings.Contains(string(r.Body), asksForSummary) {
+			continue
+		}
+		found++
+		ts.Logf("%s read %d of the %d bytes of request %d from its cache", args[0], uses[i].Read, uses[i].Input, i+1)
+		if 100*uses[i].Read < least*uses[i].Input {
+			ts.Fatalf("%s read %d of %d bytes from its cache, want %d %%", args[0], uses[i].Read, uses[i].Input, least)
+		}
+	}
+	if found == 0 {
+		ts.Fatalf("%s was asked for no summary", args[0])
+	}
+}
+
+// cmdUsage checks that a report has so many rounds and counts more for the whole than for all of them, as
+// much as a server counted: usage NAME REPORT ROUNDS.
+func cmdUsage(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 3, 3, "usage NAME REPORT ROUNDS")
+	var r struct {
+		Usage struct {
+			Input int `json:"input_tokens"`
+		}
+		Rounds []struct {
+			Usage struct {
+				Input int `json:"input_tokens"`
+			}
+		} `json:"round_usage"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &r))
+	var all, rounds int
+	for _, q := range find(ts, args[0]).Requests() {
+		all += len(q.Body) / 4
+	}
+	for _, x := range r.Rounds {
+		rounds += x.Usage.Input
+	}
+	if strconv.Itoa(len(r.Rounds)) != args[2] || r.Usage.Input != all || rounds >= all {
+		ts.Fatalf("%d tokens in %d rounds, %d in all; %s counted %d", rounds, len(r.Rounds), r.Usage.Input, args[0], all)
+	}
+}
+
+// cmdSpent checks that a session's cost is a millionth of a dollar for each token that a server counted:
+// spent NAME EVENTS.
+func cmdSpent(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "spent NAME EVENTS")
+	found := regexp.MustCompile(`"type":"cost".*"session":([0-9.]+)`).FindAllStringSubmatch(ts.ReadFile(args[1]), -1)
+	if found == nil {
+		ts.Fatalf("%s tells of no cost", args[1])
+	}
+	got, err := strconv.ParseFloat(found[len(found)-1][1], 64)
+	ts.Check(err)
+	tokens := 0
+	for _, q := range find(ts, args[0]).Requests() {
+		tokens += len(q.Body) / 4
+	}
+	const replies = 1_000 // at most
+	if n := int(got * 1e6); n < tokens || n > tokens+replies {
+		ts.Fatalf("%d tokens are paid for, and %s read %d", n, args[0], tokens)
+	}
 }

@@ -34,11 +34,16 @@ func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
+// archive is the rule for what stands in a summary, which counts as the user's words.
+const archive = "archive"
+
 // rules are all of them, in the order in which they are looked for.
 var rules = []rule{
 	{"key", "a key or another secret that jig knows; it is never written", false, nil},
 	{"log", "the log file of a background job", true,
 		compiled("([^\\s\"'`]*[/\\\\]jig-jobs[^/\\\\\\s]*[/\\\\][\\d-]+[/\\\\]b\\d+\\.log)")},
+	{archive, "the file with the text of what was summed up", true,
+		compiled("([^\\s\"'`]*[/\\\\]jig-archive[^/\\\\\\s]*[/\\\\][\\w-]+[/\\\\]\\d+\\.txt)")},
 	// A recording is played with another configuration, since the provider is another one.
 	{"config", "where the system prompt says that the user's and the project's configuration are", false, compiled(`(?m)^(?:user|project) config: (.*)$`)},
 	{"root", "the project's folder", false, nil},
@@ -178,12 +183,18 @@ func (v *Values) Take(s string) string {
 	})
 }
 
-// typed is what a person wrote, but for secrets and for where the run is: another date, duration or
+// typed is what a person wrote, but for secrets, for where the run is and for the file that a summary
+// names: another date, duration or
 // number in it is another task. What it speaks of has a name from then on, in results and calls, as
 // anywhere else.
 func (v *Values) typed(s string) string {
 	v.Take(s)
 	s = v.Mask(s)
+	for _, r := range rules {
+		if r.name == archive {
+			s = v.replace(s, r, r.find())
+		}
+	}
 	for _, p := range v.folders {
 		s, _ = replaceWhere(s, p.Path, "${"+p.Name+"}", p.Name == "temp")
 	}

@@ -13,6 +13,7 @@ import (
 func TestWhatChangesFromRunToRunGetsAName(t *testing.T) {
 	places := []tape.Place{{Name: "root", Path: "/home/ann/p"}, {Name: "home", Path: "/home/ann/"}, {Name: "temp", Path: "/scratch"}}
 	for text, want := range map[string]string{
+		"is in /tmp/jig-archive/ab12/1.txt: look at `/tmp/jig-archive-0/ab12/2.txt`":                                      "is in ${archive1}: look at `${archive2}`",
 		"Started background job b3 (pid 88). Output: /tmp/jig-jobs/777/b3.log\nrun `tail -n 50 /tmp/jig-jobs/777/b3.log`": "Started background job ${job1} (pid ${pid1}). Output: ${log1}\nrun `tail -n 50 ${log1}`",
 		"[background job b1 finished: exit 0 after <1s] make":                                                             "[background job ${job1} finished: exit 0 after ${duration}] make",
 		"/home/ann/p/a.go and /home/ann/p2 and /home/ann/p.":                                                              "${root}/a.go and ${home}/p2 and ${root}.",
