@@ -11,10 +11,17 @@ import (
 	"jig/internal/print"
 	"jig/internal/proto"
 	"jig/internal/session"
+	"jig/internal/tools/intrinsic"
 )
 
 // goalUsage is what --goal does.
 const goalUsage = "go on by itself, turn after turn, until this `text` is reached; alone or with -m"
+
+// badGoal is what is wrong with an objective; nil is nothing.
+func badGoal(objective string) error {
+	_, err := intrinsic.Objective(objective)
+	return err
+}
 
 // goalNeedsTools refuses a goal that its agent could not complete.
 func goalNeedsTools(o Options, p *plan) error {

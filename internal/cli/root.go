@@ -15,7 +15,6 @@ import (
 
 	"jig/internal/config"
 	"jig/internal/print"
-	"jig/internal/tools/intrinsic"
 )
 
 // defaultMaxWait is long enough for a limit that is counted by the minute.
@@ -181,10 +180,8 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("--output-format: unknown format %q (want %s)%s", o.Format, strings.Join(print.Formats, ", "), didYouMean(o.Format, print.Formats))
 	case o.HasMessage && strings.TrimSpace(o.Message) == "":
 		return usagef("--message must not be empty")
-	case o.HasGoal && strings.TrimSpace(o.Goal) == "":
-		return usagef("--goal must not be empty")
-	case len(strings.TrimSpace(o.Goal)) > intrinsic.MaxObjective:
-		return usagef("--goal is too long (%d bytes, at most %d): put the details in a file and name it in the goal", len(strings.TrimSpace(o.Goal)), intrinsic.MaxObjective)
+	case o.HasGoal && badGoal(o.Goal) != nil:
+		return usagef("--goal: the %v", badGoal(o.Goal))
 	case f.Changed("output-format") && !o.headless():
 		return usagef("--output-format applies to -m and --goal runs only")
 	case f.Changed("max-wait") && !o.headless():

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"jig/internal/tool"
 )
@@ -56,9 +57,15 @@ var (
 	both        = tool.Fails("objective and status complete exclude each other; complete the goal as it stands, or change the objective and work on")
 )
 
-// Objective trims an objective and checks its size.
+// Objective trims an objective, takes control characters out of it, which some providers refuse for the rest
+// of a conversation, and checks its size.
 func Objective(s string) (string, error) {
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s))
 	switch {
 	case s == "":
 		return "", noObjective.With()
