@@ -164,7 +164,7 @@ func (s *State) compacted(f proto.Compacted) {
 	for id, at := range s.open {
 		s.open[id] = place{at.message - n + 1, at.block}
 	}
-	s.Context, s.Counted = 0, 0
+	s.Context, s.Counted, s.Uncompacted = 0, 0, false
 }
 
 // view is a state that later facts leave alone. Only a message with open calls can still change.
