@@ -77,6 +77,7 @@ func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []s
 	maps.Copy(all, firstCommands)
 	maps.Copy(all, sessionCommands)
 	maps.Copy(all, compactCommands)
+	maps.Copy(all, historyCommands)
 	return all
 }
 
