@@ -50,7 +50,7 @@ func goalShowCommand(w World) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer db.Close()
+			defer func() { _ = db.Close() }()
 			info, err := db.Find(args[0])
 			if err != nil {
 				return err
@@ -127,7 +127,7 @@ func clearGoal(_ context.Context, w World, id string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	info, err := db.Find(id)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func clearGoal(_ context.Context, w World, id string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	line := session.NewLine(log, facts...)
 	g := line.State().Goal
 	if g.None() {

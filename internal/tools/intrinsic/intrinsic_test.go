@@ -141,6 +141,22 @@ func TestPageThatIsTooLongIsCutInItsOwnWords(t *testing.T) {
 	}
 }
 
+// TestGoalToolsAreApartFromTheManual: a subagent gets the one and not the others.
+func TestGoalToolsAreApartFromTheManual(t *testing.T) {
+	names := func(o tool.Owner) (out []string) {
+		for _, s := range o.Specs() {
+			out = append(out, s.Name)
+			if len(s.Asks) > 0 || s.Private {
+				t.Errorf("%s asks or is hidden", s.Name)
+			}
+		}
+		return out
+	}
+	if got := fmt.Sprint(names(Manual()), names(Goals(&memory{}))); got != "[jig_docs] [get_goal create_goal update_goal]" {
+		t.Error(got)
+	}
+}
+
 // TestPagesFitIntoAResult: a page that a model reads costs it as many tokens as it is long.
 func TestPagesFitIntoAResult(t *testing.T) {
 	pages, err := docs.Pages.ReadDir(".")
