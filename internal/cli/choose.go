@@ -19,6 +19,9 @@ import (
 // offered is how many sessions a person may choose from at once.
 const offered = 20
 
+// shortestID is how much of an id is taken for one where a number may be meant, too.
+const shortestID = 4
+
 // chosen finds the session that a command line means, or asks for it.
 func chosen(ctx context.Context, w World, db *store.DB, o resumeOptions) (string, error) {
 	if o.Session != "" {
@@ -76,11 +79,11 @@ func pick(ctx context.Context, w World, from []store.Info) (string, error) {
 			return from[n-1].ID, nil
 		}
 		for _, i := range from {
-			if answer != "" && strings.HasPrefix(i.ID, strings.ToLower(answer)) {
+			if len(answer) >= shortestID && strings.HasPrefix(i.ID, strings.ToLower(answer)) {
 				return i.ID, nil
 			}
 		}
-		fmt.Fprintf(w.Err, "a number from 1 to %d, or the beginning of an id\n", len(from))
+		fmt.Fprintf(w.Err, "a number from 1 to %d, or an id (its first %d letters are enough)\n", len(from), shortestID)
 		if err == io.EOF {
 			return "", context.Canceled
 		}

@@ -75,6 +75,8 @@ func (o resumeOptions) check(f *pflag.FlagSet) error {
 		return usagef("--retry and --goal cannot both be given: a goal begins a turn of its own")
 	case o.Retry && o.HasMessage:
 		return usagef("--retry and -m cannot both be given: a message begins a turn of its own")
+	case o.Retry && o.Rewind > 0:
+		return usagef("--rewind and --retry cannot both be given: what is rewound is gone; say it again with -m")
 	case o.Last && o.Session != "":
 		return usagef("a session (%s) and --last cannot both be given", o.Session)
 	}

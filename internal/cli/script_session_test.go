@@ -24,7 +24,7 @@ import (
 
 // sessionCommands are what scripts about sessions can do.
 var sessionCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"session": cmdSession, "continues": cmdContinues, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord,
+	"session": cmdSession, "continues": cmdContinues, "same": cmdSame, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord, "listed": cmdListed,
 }
 
 // cmdSession puts the ids of the newest sessions into variables: session NAME….
@@ -40,6 +40,20 @@ func cmdSession(ts *testscript.TestScript, neg bool, args []string) {
 	for i, name := range args {
 		id, _, _ := strings.Cut(lines[i], " ")
 		ts.Setenv(name, id)
+	}
+}
+
+// cmdListed waits until there are so many sessions: listed N.
+func cmdListed(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "listed N")
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		out, err := command(ts, []string{"jig", "list", "sessions"}).Output()
+		ts.Check(err)
+		if n := strings.Count(string(out), "\n"); strconv.Itoa(n) == args[0] {
+			return
+		} else if time.Now().After(end) {
+			ts.Fatalf("%d sessions, want %s", n, args[0])
+		}
 	}
 }
 
@@ -84,6 +98,15 @@ func cmdContinues(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if (why != "") != neg {
 		ts.Fatalf("%s: request %s and %s: %q", args[0], args[1], args[2], why)
+	}
+}
+
+// cmdSame checks that two requests to a server say the same: same SERVER M N.
+func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 3, 3, "same SERVER M N")
+	a, b := parts(ts, args[0], args[1]), parts(ts, args[0], args[2])
+	if !maps.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }) {
+		ts.Fatalf("%s: request %s and %s differ", args[0], args[1], args[2])
 	}
 }
 
