@@ -17,6 +17,9 @@ type View struct {
 	w     io.Writer
 	paint paint
 	calls []*drawn // opened and not drawn yet, in call order
+
+	answer string // of the turn that runs
+	driven bool   // by a goal: its answer is not the run's, unless the goal is complete
 }
 
 // drawn is a call on its way to being drawn.
@@ -36,8 +39,15 @@ func (v *View) Show(e proto.Event) error {
 	case proto.Said:
 		return v.said(f)
 	case proto.Goal:
+		v.driven = f.Active() || v.driven && !f.None()
 		_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◎"), clip(Clean(oneRow(goalRow(f))), wide))
 		return err
+	case proto.Ended:
+		text := v.answer
+		v.answer = ""
+		if v.driven && text != "" {
+			return v.words(text)
+		}
 	case proto.Opened:
 		v.calls = append(v.calls, &drawn{opened: f})
 	case proto.Closed:
@@ -64,12 +74,24 @@ func (v *View) flush() error {
 	return nil
 }
 
-// said shows what the model says beside its calls; an answer without calls is the run's own output.
+// said shows what the model says beside its calls; an answer without calls is the run's own output,
+// or that of one of a goal's turns.
 func (v *View) said(f proto.Said) error {
 	text := strings.TrimSpace(f.Message.Blocks.Text())
-	if f.Message.Role != msg.Assistant || text == "" || len(f.Message.Blocks.Calls()) == 0 {
+	if f.Message.Role != msg.Assistant {
 		return nil
 	}
+	if len(f.Message.Blocks.Calls()) == 0 {
+		v.answer = text
+		return nil
+	}
+	if text == "" {
+		return nil
+	}
+	return v.words(text)
+}
+
+func (v *View) words(text string) error {
 	_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◆"), Clean(text))
 	return err
 }

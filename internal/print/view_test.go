@@ -99,3 +99,26 @@ func TestTheAnswerIsNotDrawnTwice(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// The answers of a goal's turns are not the run's, so nobody would see them: the last one is when the goal
+// is complete.
+func TestAnswersOfAGoalsTurnsAreDrawn(t *testing.T) {
+	goal := func(s proto.GoalStatus, why string) proto.Goal {
+		return proto.Goal{Objective: "x\x1b", Status: s, Why: why}
+	}
+	answer := func(s string) proto.Said { return said(1, msg.Usage{}, msg.Text{Text: s}) }
+	end := proto.Ended{Why: proto.Done}
+	got := drawn(t, false, goal(proto.GoalActive, ""), answer("one"), end, answer("two"), end, goal(proto.GoalDone, ""), answer("three"), end)
+	if want := "\n◎ goal active: x\ufffd\n\n◆ one\n\n◆ two\n\n◎ goal complete: x\ufffd\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	got = drawn(t, false, goal(proto.GoalActive, ""), answer("one"), goal(proto.GoalBlocked, "no\nkey"), end)
+	if want := "\n◎ goal active: x\ufffd\n\n◎ goal blocked: no key\n\n◆ one\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	// A goal that was blocked before has nothing to do with this run.
+	got = drawn(t, false, goal(proto.GoalBlocked, "jig ended"), answer("hello"), end)
+	if want := "\n◎ goal blocked: jig ended\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
