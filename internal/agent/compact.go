@@ -26,7 +26,7 @@ type Room struct {
 
 // Why there is no summary.
 var (
-	errNoGain   = errors.New("there is nothing in it that a summary would make shorter")
+	errNoGain   = errors.New("what would be left of it is too long already")
 	errDeclined = errors.New("a person did not want it summed up")
 )
 
@@ -115,6 +115,8 @@ func (l *loop) stream(ctx context.Context, st session.State, tell func(model.Del
 		return model.Reply{}, ctx.Err()
 	case errors.As(err, &unsaid):
 		return model.Reply{}, unsaid
+	case errors.Is(err, errNoGain):
+		return model.Reply{}, tooLong(said, "; a summary would not help, since the system prompt, the tools and the last message are too long by themselves: shorten them or use a model with a larger context window")
 	case err != nil:
 		return model.Reply{}, tooLong(said, ", and it was not summed up: "+advised(err))
 	}
