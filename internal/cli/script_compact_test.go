@@ -19,20 +19,20 @@ import (
 // compactCommands are for conversations that are too long.
 var compactCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"thinking": cmdThinking, "summary": cmdSummary, "bad": cmdBad, "many-words": cmdManyWords, "overflowed": cmdOverflowed, "gave-up": cmdGaveUp,
-	"newest": cmdNewest, "from-cache": cmdFromCache, "usage": cmdUsage, "spent": cmdSpent, "more": cmdMore,
+	"newest": cmdNewest, "wants-thoughts": cmdWantsThoughts, "from-cache": cmdFromCache, "usage": cmdUsage, "spent": cmdSpent, "more": cmdMore,
 }
 
 // asksForSummary is in every request for a summary and in no other one.
 const asksForSummary = "Write a summary of it now"
 
 // cmdThinking lets the model of a script of replies think before each call, and gives it a summary for
-// whenever it is asked for one: thinking REPLIES FILE.
+// whenever it is asked for one: thinking REPLIES FILE [once]. With once it thinks before its first call only.
 func cmdThinking(ts *testscript.TestScript, neg bool, args []string) {
-	takes(ts, neg, args, 2, 2, "thinking REPLIES FILE")
+	takes(ts, neg, args, 2, 3, "thinking REPLIES FILE [once]")
 	var replies []modeltest.Reply
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &replies))
 	for i := range replies {
-		if len(replies[i].Calls) > 0 {
+		if len(replies[i].Calls) > 0 && (i == 0 || len(args) == 2) {
 			replies[i].Reasoning = fmt.Sprintf("What is in file %d?", i)
 		}
 	}
@@ -212,4 +212,11 @@ func cmdSpent(ts *testscript.TestScript, neg bool, args []string) {
 	if n := int(got * 1e6); n < tokens || n > tokens+replies {
 		ts.Fatalf("%d tokens are paid for, and %s read %d", n, args[0], tokens)
 	}
+}
+
+// cmdWantsThoughts lets a server refuse a call that comes back without the reasoning it was given with:
+// wants-thoughts NAME.
+func cmdWantsThoughts(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 1, 1, "wants-thoughts NAME")
+	find(ts, args[0]).ReasoningBack = true
 }
