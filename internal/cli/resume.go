@@ -162,6 +162,7 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 	if o.Goes && st.Goal.None() {
 		return noGoal(log.ID())
 	}
+	here := w
 	if w.Cwd, err = folderOf(st.Began); err != nil {
 		return err
 	}
@@ -179,6 +180,9 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 		}
 	}
 	s, cfg, err := load(w, run)
+	if err == nil {
+		err = believe(w, here, o.Options, s, cfg, st.Began)
+	}
 	if err != nil {
 		return err
 	}
@@ -218,9 +222,13 @@ func sameConfig(b proto.Began) (string, error) {
 		return "", fmt.Errorf("the session was begun with -c %s, which cannot be read: %w", config.Shown(b.Config), cause(err))
 	}
 	if sumOf(data) != b.ConfigSum {
-		return "", usagef("the session was begun with -c %s, which has changed since: look at it and give -c again", config.Shown(b.Config))
+		return "", changedConfig(b)
 	}
 	return b.Config, nil
+}
+
+func changedConfig(b proto.Began) error {
+	return usagef("the session was begun with -c %s, which has changed since: look at it and give -c again", config.Shown(b.Config))
 }
 
 func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
