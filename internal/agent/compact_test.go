@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,7 +252,7 @@ func TestSummaryThatIsOfNoUseChangesNothing(t *testing.T) {
 		if len(w.summaries) != c.tries || len(w.sent) != rounds+c.tries {
 			t.Errorf("%s: %d requests for a summary, want %d; %d in all", name, len(w.summaries), c.tries, len(w.sent))
 		}
-		want := append(w.answered[rounds-1].Messages[:2*rounds-1:2*rounds-1], d.State().Messages[2*rounds-1:]...)
+		want := slices.Concat(w.answered[rounds-1].Messages, d.State().Messages[2*rounds-1:])
 		if len(compactions(d.Line)) != 0 || len(d.State().Messages) != 1+2*rounds || !reflect.DeepEqual(d.State().Messages, want) {
 			t.Errorf("%s: the conversation is another one", name)
 		}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,7 +63,7 @@ func TestSummaryStandsInThePlaceOfWhatItSumsUpAndNothingIsCountedAnyMore(t *test
 // Another process may have died while calls were open; a summary that was made before them moves their
 // places.
 func TestResultsFindTheirPlaceAfterASummary(t *testing.T) {
-	facts := append(summedUp()[:6], proto.Compacted{Through: 4, Summary: msg.Say(msg.User, "SUMMARY")}, closed("b", "2"), closed("a", "1"))
+	facts := slices.Concat(summedUp()[:6], []proto.Fact{proto.Compacted{Through: 4, Summary: msg.Say(msg.User, "SUMMARY")}, closed("b", "2"), closed("a", "1")})
 	s := session.Fold(facts)
 	for i, want := range []string{"1", "2"} {
 		if r := s.Messages[3].Blocks[i].(msg.Result); r.Blocks.Text() != want || r.Failed {
