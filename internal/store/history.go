@@ -205,7 +205,9 @@ func (w *writer) addEntry(t *transcript, e history.Entry) error {
 		t.newest, int64(e.Fact), at, string(e.Kind), string(e.Outcome), e.Tool, e.Args, e.Text); err != nil {
 		return err
 	}
-	_, err := w.exec("INSERT INTO history_word (rowid, region, tool, args, text) SELECT num, region, tool, args, text FROM history_entry WHERE num = ?", t.newest)
+	// Not INSERT … SELECT: a statement that may insert several rows begins with a savepoint, at which the
+	// index writes out what it has gathered.
+	_, err := w.exec("INSERT INTO history_word (rowid, region, tool, args, text) VALUES (?, ?, ?, ?, ?)", t.newest, regionsOf(t.newest), e.Tool, e.Args, e.Text)
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	// searchTime is how long a page of a search looks for more before it says where to go on. It bounds
 	// the work of words that are everywhere but hardly ever together.
-	searchTime = 40 * time.Millisecond
+	searchTime = 30 * time.Millisecond
 	// longStep is how many matches of a session that is known already are passed by one by one before
 	// the rest of it is leapt over.
 	longStep = 500
@@ -28,6 +28,11 @@ var regions = [...]int{17, 21, 25}
 // regionWord is what is indexed with an entry of a region, of a size.
 func regionWord(size int, entry int64) string {
 	return fmt.Sprintf("%c%d", rune(0xE000+size), entry>>regions[size])
+}
+
+// regionsOf is what the column region says of an entry.
+func regionsOf(entry int64) string {
+	return regionWord(0, entry) + " " + regionWord(1, entry) + " " + regionWord(2, entry)
 }
 
 // Search finds sessions by their entries, or by nothing but their attributes.
