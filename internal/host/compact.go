@@ -35,6 +35,11 @@ func (s *seat) compact(ctx, asked context.Context, c proto.Compact) error {
 func (s *seat) roomFor(t *agent.Turn) {
 	t.Room.Ask = t.Room.Ask && !s.setup.Alone
 	if s.setup.Archive != "" {
-		t.Room.Archive = func(text string) string { return archive(s.setup.Archive, s.setup.ID, text) }
+		t.Room.Archive = func(text string) string {
+			if s.setup.Mask != nil { // also what a person typed: the session's commands read it
+				text = s.setup.Mask(text)
+			}
+			return archive(s.setup.Archive, s.setup.ID, text)
+		}
 	}
 }

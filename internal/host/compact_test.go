@@ -189,6 +189,28 @@ func TestSummaryByHandIsCarriedOutBetweenTurnsAndPaidFor(t *testing.T) {
 	}
 }
 
+// A model that was told a key may write it into its summary.
+func TestSummaryAndItsArchiveHoldNoKey(t *testing.T) {
+	m := &talker{window: 100_000, summary: func(context.Context) (model.Reply, error) {
+		return model.Reply{Stop: model.StopEnd, Blocks: msg.Blocks{msg.Text{Text: "the key is sk-secret"}}}, nil
+	}}
+	r, ended := startTalk(t, m, host.Setup{ID: "abc", Archive: t.TempDir(), Mask: func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[key]") }})
+	r.do(t, proto.Submit{Text: "take sk-secret " + words(4_000).Text})
+	ended(1)
+	r.do(t, proto.Compact{})
+	for _, f := range known(r) {
+		if c, ok := f.(proto.Compacted); ok {
+			data, err := os.ReadFile(c.Archive)
+			text := c.Summary.Blocks.Text() + string(data)
+			if err != nil || strings.Contains(text, "sk-secret") || strings.Count(text, "[key]") != 2 {
+				t.Errorf("%v: %.200s", err, text)
+			}
+			return
+		}
+	}
+	t.Error("it was not summed up")
+}
+
 // known are the facts that there are by now.
 func known(r *rig) (out []proto.Fact) {
 	ctx, cancel := context.WithCancel(context.Background())

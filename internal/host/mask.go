@@ -28,6 +28,9 @@ func (s *seat) masked(facts []proto.Fact) []proto.Fact {
 				f.Message.Blocks = maskBlocks(mask, f.Message.Blocks)
 			}
 			out[i] = f
+		case proto.Compacted: // nothing of it is signed
+			f.Summary.Blocks = maskBlocks(mask, f.Summary.Blocks)
+			out[i] = f
 		case proto.Opened:
 			f.Plan.Title = mask(f.Plan.Title)
 			f.Plan.Ask = maskQuestion(mask, f.Plan.Ask)
