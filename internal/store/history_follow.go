@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
 	"jig/internal/history"
 	"jig/internal/msg"
@@ -25,6 +26,7 @@ type follower struct {
 	id        string
 	num       int64
 	projector *history.Projector
+	rests     int // after each change, for so many times as long as it took
 }
 
 // follow finds out how far a session's transcript goes. A *history.NoSessionError says that there is no
@@ -104,11 +106,17 @@ func (f *follower) catchUp(ctx context.Context) error {
 // tell transcribes facts in small pieces until ctx ends. It gives back those that are left.
 func (f *follower) tell(ctx context.Context, facts []history.Fact) ([]history.Fact, error) {
 	for len(facts) > 0 && ctx.Err() == nil {
-		n := little(facts)
+		n, begun := little(facts), time.Now()
 		if err := f.db.Collection().Change(ctx, f.projector.Next(facts[:n])); err != nil {
 			return facts, err
 		}
 		facts = facts[n:]
+		if f.rests > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Duration(f.rests) * time.Since(begun)):
+			}
+		}
 	}
 	return facts, nil
 }
@@ -133,6 +141,10 @@ func little(facts []history.Fact) int {
 // Transcribe brings up to date the transcripts of all sessions that nobody writes: a jig that died left
 // some behind. What ctx does not leave time for is done the next time.
 func (d *DB) Transcribe(ctx context.Context, attributes func(root string) map[string]string) error {
+	return d.transcribe(ctx, attributes, 0)
+}
+
+func (d *DB) transcribe(ctx context.Context, attributes func(root string) map[string]string, rests int) error {
 	ids, err := d.behind()
 	if err != nil {
 		return err
@@ -143,6 +155,7 @@ func (d *DB) Transcribe(ctx context.Context, attributes func(root string) map[st
 		}
 		f, err := d.follow(id, attributes)
 		if err == nil {
+			f.rests = rests
 			err = f.catchUp(ctx)
 		}
 		if err != nil && !overtaken(err) {

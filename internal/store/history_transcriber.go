@@ -18,8 +18,10 @@ const (
 	// gather is how long what was said waits for more of it, so that writing it down falls into the time
 	// in which a model answers and takes few transactions.
 	gather = 300 * time.Millisecond
-	// sweep is when a program that goes on looks for what others left undone.
-	sweep = 5 * time.Second
+	// sweepAfter is when a program that goes on looks for what others left undone, and gentle how many
+	// times as long as it works on that it then rests: it may be much, and nobody waits for it.
+	sweepAfter = 5 * time.Second
+	gentle     = 4
 	// longest is how long an end waits for what is left.
 	longest = 2 * time.Second
 )
@@ -31,8 +33,9 @@ type Transcriber struct {
 	attributes func(root string) map[string]string
 	ctx        context.Context // ends the work at once
 	cancel     context.CancelFunc
-	ending     chan struct{} // no more is to come
-	ended      chan struct{}
+	idle       context.Context // ends what can wait, when no more is to come
+	busy       context.CancelFunc
+	ended      sync.WaitGroup
 	news       chan struct{}
 
 	mu       sync.Mutex
@@ -44,13 +47,12 @@ type Transcriber struct {
 // NewTranscriber starts one. db may wait for a database that is being opened. attributes says what to keep
 // of a session that runs in a project's root.
 func NewTranscriber(db func() (*DB, error), attributes func(root string) map[string]string) *Transcriber {
-	t := &Transcriber{db: db, attributes: attributes, ending: make(chan struct{}), ended: make(chan struct{}), news: make(chan struct{}, 1),
+	t := &Transcriber{db: db, attributes: attributes, news: make(chan struct{}, 1),
 		heard: map[string][]history.Fact{}, followed: map[string]*follower{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	go func() {
-		defer close(t.ended)
-		t.fail(t.work())
-	}()
+	t.idle, t.busy = context.WithCancel(t.ctx)
+	t.ended.Go(func() { t.fail(t.work()) })
+	t.ended.Go(func() { t.fail(t.sweep()) })
 	return t
 }
 
@@ -95,9 +97,9 @@ func (t *Transcriber) hear(id string, from uint64, facts []proto.Fact) {
 // Close writes what is left, within 2 seconds; the rest is made up for by the next jig. It must come
 // before the database is closed. The error, for a person, is the fault that stopped it.
 func (t *Transcriber) Close() error {
-	close(t.ending)
+	t.busy()
 	late := time.AfterFunc(longest, t.cancel)
-	<-t.ended
+	t.ended.Wait()
 	late.Stop()
 	t.cancel()
 	return t.Err()
@@ -121,23 +123,15 @@ func (t *Transcriber) fail(err error) {
 }
 
 func (t *Transcriber) work() error {
-	late := time.NewTimer(sweep)
-	defer late.Stop()
 	for {
 		select {
-		case <-t.ending:
+		case <-t.idle.Done():
 			return t.write()
-		case <-late.C:
-			if d, err := t.db(); err == nil {
-				if err := d.Transcribe(t.ctx, t.attributes); err != nil {
-					return err
-				}
-			}
 		case <-t.news:
 			more := time.NewTimer(gather)
 			select {
 			case <-more.C:
-			case <-t.ending:
+			case <-t.idle.Done():
 			}
 			more.Stop()
 			if err := t.write(); err != nil {
@@ -145,6 +139,22 @@ func (t *Transcriber) work() error {
 			}
 		}
 	}
+}
+
+// sweep makes up, in a program that goes on for a while, for what others left undone.
+func (t *Transcriber) sweep() error {
+	later := time.NewTimer(sweepAfter)
+	defer later.Stop()
+	select {
+	case <-t.idle.Done():
+		return nil
+	case <-later.C:
+	}
+	d, err := t.db()
+	if err != nil {
+		return nil // whoever needs the database says so
+	}
+	return d.transcribe(t.idle, t.attributes, gentle)
 }
 
 // write transcribes what was heard.
