@@ -46,12 +46,17 @@ func (o tools) Prepare(_ context.Context, c tool.Call) (tool.Prepared, error) {
 
 // script answers each request by the next step and keeps what it was sent.
 type script struct {
+	instead model.Model // answers in the place of the steps
+
 	mu    sync.Mutex
 	steps []func(ctx context.Context) (model.Reply, error)
 	sent  [][]msg.Message
 }
 
 func (s *script) Stream(ctx context.Context, r model.Request, tell func(model.Delta)) (model.Reply, error) {
+	if s.instead != nil {
+		return s.instead.Stream(ctx, r, tell)
+	}
 	s.mu.Lock()
 	s.sent = append(s.sent, r.Messages)
 	n := len(s.sent) - 1
