@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"regexp"
@@ -24,7 +26,7 @@ import (
 
 // sessionCommands are what scripts about sessions can do.
 var sessionCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"session": cmdSession, "continues": cmdContinues, "same": cmdSame, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord, "listed": cmdListed,
+	"session": cmdSession, "continues": cmdContinues, "same": cmdSame, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord, "listed": cmdListed, "grepfile": cmdGrepfile, "recordfile": cmdRecordfile,
 }
 
 // cmdSession puts the ids of the newest sessions into variables: session NAME….
@@ -161,6 +163,12 @@ func cmdSwap(ts *testscript.TestScript, neg bool, args []string) {
 
 func sum(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 
+// cmdRecordfile makes a session of that id in which a file's text was said: recordfile ID FILE.
+func cmdRecordfile(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "recordfile ID FILE")
+	cmdRecord(ts, false, []string{args[0], ".", ts.ReadFile(args[1])})
+}
+
 // cmdRecord makes a session of that id: record ID FOLDER TITLE.
 func cmdRecord(ts *testscript.TestScript, neg bool, args []string) {
 	takes(ts, neg, args, 3, 3, "record ID FOLDER TITLE")
@@ -171,4 +179,17 @@ func cmdRecord(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.Append(1, began, proto.Said{Message: msg.Say(msg.User, args[2])}, proto.Ended{Why: proto.Done}))
 	ts.Check(s.Close())
 	ts.Check(db.Close())
+}
+
+// cmdGrepfile looks for a text in a file that is none of text: [!] grepfile FILE TEXT. A file that is not
+// there has none.
+func cmdGrepfile(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, false, args, 2, 2, "[!] grepfile FILE TEXT")
+	data, err := os.ReadFile(ts.MkAbs(args[0]))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(err)
+	}
+	if bytes.Contains(data, []byte(args[1])) == neg {
+		ts.Fatalf("%s in %s: %t", args[1], args[0], neg)
+	}
 }

@@ -71,44 +71,70 @@ func shortHome(w World, path string) string {
 
 // bounded is the beginning of a text.
 func bounded(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s
 	}
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// tail is the end of a text.
-func tail(s string, most int) string {
-	if n := utf8.RuneCountInString(s); n > most {
-		return "…" + string([]rune(s)[n-most+1:])
+// tail is the end of a path, from the beginning of a name on where that is possible.
+func tail(path string, most int) string {
+	n := utf8.RuneCountInString(path)
+	if n <= most {
+		return path
 	}
-	return s
+	path = string([]rune(path)[n-most+1:])
+	if i := strings.IndexAny(path, `/\`); i > 0 {
+		path = path[i:]
+	}
+	return "…" + path
 }
 
 // columns writes rows one below the other, as wide as they need. A tabwriter takes several times as
-// long, which shows with thousands of rows.
+// long, and so does looking at every character, which shows with thousands of rows.
 func columns(w World, rows [][]string) error {
 	var widths []int
 	for _, r := range rows {
 		for i, cell := range r {
-			r[i] = print.Clean(config.Shown(cell))
+			if !plain(cell) {
+				r[i] = print.Clean(config.Shown(cell))
+			}
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
+			widths[i] = max(widths[i], width(r[i]))
 		}
 	}
-	b := bufio.NewWriter(w.Out)
+	b := bufio.NewWriterSize(w.Out, 64<<10)
 	for _, r := range rows {
 		for i, cell := range r {
 			b.WriteString(cell)
 			if i+1 < len(r) {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+				for range widths[i] - width(cell) + 2 {
+					b.WriteByte(' ')
+				}
 			}
 		}
 		b.WriteByte('\n')
 	}
 	return b.Flush()
+}
+
+// plain says that a text has nothing but what is seen as it is written.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+func width(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return utf8.RuneCountInString(s)
 }
 
 func sessionsCommand(w World) *cobra.Command {

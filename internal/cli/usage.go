@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -137,13 +138,30 @@ func spending(w World, from time.Time) ([]store.Spending, error) {
 }
 
 func usageTable(w World, by string, rows []spentRow, total spentRow) error {
-	t := tabwriter.NewWriter(w.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%s\trequests\tinput\tcached\toutput\tcost\t\n", by)
+	table := [][]string{{by, "requests", "input", "cached", "output", "cost"}}
 	for _, r := range append(rows, total) {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t\n", print.Clean(config.Shown(r.Name)), r.Requests,
-			grouped(r.Usage.Input), share(r.Usage), grouped(r.Usage.Output), r.cost())
+		table = append(table, []string{print.Clean(config.Shown(r.Name)), grouped(r.Requests), grouped(r.Usage.Input), share(r.Usage), grouped(r.Usage.Output), r.cost()})
 	}
-	return t.Flush()
+	widths := make([]int, len(table[0]))
+	for _, r := range table {
+		for i, cell := range r {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, r := range table {
+		for i, cell := range r {
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 { // the name alone begins where the others do
+				b.WriteString(cell + gap)
+			} else {
+				b.WriteString("  " + gap + cell)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w.Out, b.String())
+	return err
 }
 
 func (r spentRow) cost() string {
