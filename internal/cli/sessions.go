@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"jig/internal/config"
+	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -291,6 +294,7 @@ func remove(w World, db *store.DB, all []store.Info) error {
 			other = append(other, e)
 		}
 	}
+	dropArchives(w, ids, open)
 	what := "1 session"
 	if n != 1 {
 		what = fmt.Sprintf("%d sessions", n)
@@ -308,6 +312,25 @@ func remove(w World, db *store.DB, all []store.Info) error {
 		return &ended{exitFailed}
 	}
 	return nil
+}
+
+// dropArchives removes the full texts that summaries of the deleted sessions left in the temporary
+// folder. That is shared, so no link there leads out. What cannot be removed goes when the system
+// empties that folder.
+func dropArchives(w World, ids []string, left []*store.HeldError) {
+	root, err := os.OpenRoot(w.Temp)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for _, id := range ids {
+		if slices.ContainsFunc(left, func(h *store.HeldError) bool { return h.ID == id }) {
+			continue
+		}
+		for _, above := range host.Archives() {
+			_ = root.RemoveAll(filepath.Join(above, filepath.Base(id)))
+		}
+	}
 }
 
 // each takes apart what errors.Join put together.

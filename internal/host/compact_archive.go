@@ -20,7 +20,7 @@ func archive(temp, session, text string) (path string) {
 		return ""
 	}
 	defer func() { _ = root.Close() }()
-	for _, above := range []string{"jig-archive", fmt.Sprintf("jig-archive-%d", os.Getuid())} {
+	for _, above := range Archives() {
 		if private(root, above) != nil {
 			continue
 		}
@@ -34,6 +34,9 @@ func archive(temp, session, text string) (path string) {
 	}
 	return ""
 }
+
+// Archives are the folders in the temporary one in which a session's archive may be, in one of its name.
+func Archives() []string { return []string{"jig-archive", fmt.Sprintf("jig-archive-%d", os.Getuid())} }
 
 // private makes sure of a folder of ours that nobody else can look into.
 func private(root *os.Root, name string) error {
