@@ -68,7 +68,7 @@ CREATE VIRTUAL TABLE history_word USING fts5(region, tool, args, text, content =
   tokenize = 'unicode61 remove_diacritics 2');
 -- Parts of the index are joined in small steps of our own (see joinWords): the usual way does much at
 -- once now and then, while every writer waits.
-INSERT INTO history_word (history_word, rank) VALUES ('automerge', 0), ('crisismerge', 1000), ('usermerge', 8), ('secure-delete', 1);
+INSERT INTO history_word (history_word, rank) VALUES ('automerge', 0), ('crisismerge', 1000), ('usermerge', 8);
 `
 
 // Collection is the transcripts of the database.
@@ -114,21 +114,26 @@ func untold(err error) error {
 func (d *DB) joinWords(size int) error {
 	const pages, each = 32, 16 << 10
 	for range 1 + size/each {
-		var before, after int
-		err := d.write(func(w *writer) error {
-			if err := w.row("SELECT total_changes()", nil, &before); err != nil {
-				return err
-			}
-			if _, err := w.exec("INSERT INTO history_word (history_word, rank) VALUES ('merge', ?)", pages); err != nil {
-				return err
-			}
-			return w.row("SELECT total_changes()", nil, &after)
-		})
-		if err != nil || after-before < 2 { // nothing is left to do
+		if more, err := d.merge(pages); err != nil || !more {
 			return err
 		}
 	}
 	return nil
+}
+
+// merge joins parts of the index, about so many pages of them. It says whether anything was left to do.
+func (d *DB) merge(pages int) (more bool, err error) {
+	var before, after int
+	err = d.write(func(w *writer) error {
+		if err := w.row("SELECT total_changes()", nil, &before); err != nil {
+			return err
+		}
+		if _, err := w.exec("INSERT INTO history_word (history_word, rank) VALUES ('merge', ?)", pages); err != nil {
+			return err
+		}
+		return w.row("SELECT total_changes()", nil, &after)
+	})
+	return after-before >= 2, err
 }
 
 // transcript is a row of history.
@@ -269,34 +274,5 @@ func (w *writer) dropEntries(from, to int64) error {
 		return err
 	}
 	_, err := w.exec("DELETE FROM history_entry WHERE num >= ? AND num < ?", from, to)
-	return err
-}
-
-// forget drops a session's transcript.
-func (w *writer) forget(session int64) error {
-	for {
-		var stretch int64
-		if err := w.row("SELECT coalesce(max(num), 0) FROM history_stretch WHERE session = ?", []any{session}, &stretch); err != nil {
-			return err
-		}
-		if stretch == 0 {
-			break
-		}
-		if err := w.dropEntries(stretch<<stretchBits, (stretch+1)<<stretchBits); err != nil {
-			return err
-		}
-		if _, err := w.exec("DELETE FROM history_stretch WHERE num = ?", stretch); err != nil {
-			return err
-		}
-	}
-	for _, q := range []string{
-		"DELETE FROM history WHERE session = ?",
-		"DELETE FROM history_attribute WHERE session = ?",
-	} {
-		if _, err := w.exec(q, session); err != nil {
-			return err
-		}
-	}
-	_, err := w.exec("DELETE FROM history_value WHERE num NOT IN (SELECT value FROM history_attribute)")
 	return err
 }

@@ -334,19 +334,29 @@ func TestPageOfLongEntriesIsBounded(t *testing.T) {
 	}
 }
 
+// TestWhatIsDeletedIsGoneFromTheFile holds for both ways to that: among few entries and among many.
 func TestWhatIsDeletedIsGoneFromTheFile(t *testing.T) {
-	d := open(t, filepath.Join(t.TempDir(), "jig.db"))
-	s := &shelf{t, d, d.Collection(), map[string]uint64{}, time.Now()}
-	s.add("a", map[string]string{"repository": "hidden.example"}, "the passphrase is xyzzyplugh")
-	s.add("b", nil, "harmless")
-	_, err := d.Delete("a")
-	must(t, err)
-	same(t, find(t, s.c, history.Query{}), "b: harmless")
-	path := d.Path()
-	must(t, d.Close())
-	for _, word := range []string{"xyzzyplugh", "hidden.example"} {
-		if holds(t, path, word) {
-			t.Errorf("%s is still in the file", word)
+	for _, others := range []int{1, 2500} {
+		d := open(t, filepath.Join(t.TempDir(), "jig.db"))
+		s := &shelf{t, d, d.Collection(), map[string]uint64{}, time.Now()}
+		var all []history.Entry
+		for i := range others {
+			all = append(all, history.Entry{Fact: uint64(i + 1), Time: s.clock, Kind: history.User, Text: "harmless"})
+		}
+		s.add("b", nil)
+		must(t, s.c.Change(ctx, history.Change{Session: "b", Upto: uint64(others), Append: all}))
+		s.add("a", map[string]string{"repository": "hidden.example"}, "the passphrase is xyzzyplugh")
+		same(t, find(t, s.c, history.Query{Text: "xyzzyplugh"}), "a: the passphrase is xyzzyplugh")
+		_, err := d.Delete("a")
+		must(t, err)
+		same(t, find(t, s.c, history.Query{}), "b: harmless")
+		same(t, find(t, s.c, history.Query{Text: "harmless"}), "b: harmless | harmless | harmless"[:11+min(others-1, 2)*11])
+		path := d.Path()
+		must(t, d.Close())
+		for _, word := range []string{"xyzzyplugh", "hidden.example"} {
+			if holds(t, path, word) {
+				t.Errorf("%s is still in the file, among %d others", word, others)
+			}
 		}
 	}
 }

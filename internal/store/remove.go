@@ -13,6 +13,10 @@ func (d *DB) Delete(ids ...string) (removed int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, d.pragma("secure_delete = off")) }()
+	done, err := d.erase(ids)
+	if err != nil {
+		return 0, err
+	}
 	for _, id := range ids {
 		e := d.write(func(w *writer) error { return d.remove(w, id) })
 		switch {
@@ -23,6 +27,7 @@ func (d *DB) Delete(ids ...string) (removed int, err error) {
 			removed++
 		}
 	}
+	err = errors.Join(err, done())
 	if removed > 0 {
 		err = errors.Join(err, d.shrink())
 	}
