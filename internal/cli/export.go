@@ -74,7 +74,7 @@ func exportSession(w World, id, to, format string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer closeStore(w, db)
 	i, err := db.Find(id)
 	if err != nil {
 		return err

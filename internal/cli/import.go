@@ -119,7 +119,7 @@ func readSession(w World, name string) (export.About, []proto.Fact, error) {
 	if err != nil {
 		return export.About{}, nil, fmt.Errorf("%s cannot be read: %w", config.Shown(name), cause(err))
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	about, facts, err := export.Read(f)
 	if err != nil {
 		return about, nil, fmt.Errorf("%s: %w", config.Shown(name), err)

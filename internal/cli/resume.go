@@ -102,7 +102,7 @@ func resume(ctx context.Context, w World, o resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer closeStore(w, db)
 	if isFile(o.Session) && !o.asks() { // it was only to be brought here
 		_, err := fmt.Fprintln(w.Out, id)
 		return err
@@ -116,7 +116,7 @@ func resume(ctx context.Context, w World, o resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the lock goes with the process in any case
 	return goOn(ctx, w, o, log, facts, text)
 }
 
@@ -204,7 +204,7 @@ func goOn(ctx context.Context, w World, o resumeOptions, log *store.Session, fac
 // words.
 func rewindAlone(w World, log *store.Session, facts []proto.Fact, c proto.Rewind, back string) error {
 	line := session.NewLine(log, facts...)
-	if err := line.Say(append(session.Resume(line.State()), proto.Rewound{Before: c.Before})...); err != nil {
+	if err := line.Say(append(session.Resume(line.State()), proto.Rewound(c))...); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(w.Out, back)

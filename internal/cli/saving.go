@@ -83,6 +83,13 @@ func openStore(w World) (*store.DB, error) {
 	return store.Open(path)
 }
 
+// closeStore closes the database at the end of a command.
+func closeStore(w World, db *store.DB) {
+	if err := db.Close(); err != nil {
+		w.warn("the session database could not be closed in good order: %v", err)
+	}
+}
+
 // newStore opens the database and makes it where there is none.
 func newStore(w World) (*store.DB, error) {
 	path, err := database(w)

@@ -32,7 +32,7 @@ func listSessions(w World, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer closeStore(w, db)
 	q := store.Query{}
 	if o.Project {
 		q.Root = projectRoot(w)
@@ -111,14 +111,14 @@ func columns(w World, rows [][]string) error {
 	b := bufio.NewWriterSize(w.Out, 64<<10)
 	for _, r := range rows {
 		for i, cell := range r {
-			b.WriteString(cell)
+			_, _ = b.WriteString(cell) // Flush gives the first error
 			if i+1 < len(r) {
 				for range widths[i] - width(cell) + 2 {
-					b.WriteByte(' ')
+					_ = b.WriteByte(' ')
 				}
 			}
 		}
-		b.WriteByte('\n')
+		_ = b.WriteByte('\n')
 	}
 	return b.Flush()
 }
@@ -219,7 +219,7 @@ func changing(w World, what string, do func(*store.DB) error) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer closeStore(w, db)
 	return do(db)
 }
 
@@ -236,7 +236,7 @@ func rename(db *store.DB, id, title string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the lock goes with the process in any case
 	return session.NewLine(log, facts...).Say(proto.Titled{Title: title})
 }
 
@@ -322,7 +322,7 @@ func dropArchives(w World, ids []string, left []*store.HeldError) {
 	if err != nil {
 		return
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, id := range ids {
 		if slices.ContainsFunc(left, func(h *store.HeldError) bool { return h.ID == id }) {
 			continue

@@ -133,7 +133,7 @@ func spending(w World, from time.Time) ([]store.Spending, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer closeStore(w, db)
 	return db.Spent(from, time.Time{})
 }
 

@@ -6,7 +6,6 @@ package export
 import (
 	"time"
 
-	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tool"
@@ -183,7 +182,7 @@ func (t *talk) price() string {
 		return ""
 	}
 	if t.cost.Estimated {
-		return "~" + money.Amount(t.cost.Session).String()
+		return "~" + t.cost.Session.String()
 	}
 	return t.cost.Session.String()
 }
