@@ -24,7 +24,7 @@ type section struct {
 	run  func(b *bench) error
 }
 
-var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"grep", calls}, {"search", search}}
+var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"flood", floods}, {"grep", calls}, {"search", search}}
 
 type bench struct {
 	quick bool
@@ -39,7 +39,7 @@ func main() {
 		os.Exit(sandbox.WardenMain(os.Args[2:]))
 	}
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
-	only := flag.String("only", "", "only this section: run, streams, shell, grep or search")
+	only := flag.String("only", "", "only this section: run, streams, shell, flood, grep or search")
 	flag.Parse()
 	if err := table(*quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
