@@ -38,6 +38,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.WardenMain(os.Args[2:]))
 	}
+	if len(os.Args) > 5 && os.Args[1] == exchangeCommand {
+		os.Exit(exchangeMain(os.Args[2:]))
+	}
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
 	only := flag.String("only", "", "only this section: run, streams, shell, flood, grep or search")
 	flag.Parse()
