@@ -77,6 +77,7 @@ type inside struct {
 	starting bool
 	reaping  bool   // somebody waits for children
 	handled  uint64 // starts
+	draining int    // pipes that are emptied in the host's place
 	none     bool   // no child is left, not even an adopted one
 	ending   bool
 
