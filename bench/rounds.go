@@ -56,13 +56,13 @@ func (b *bench) shellRounds(project string, tiers []sandbox.Tier) error {
 	for _, t := range tiers {
 		c := all[t]
 		row := func(what string, figure, floor float64, is string) {
-			row(what, figure, floor+1, fmt.Sprintf("%+.2f ms to %s (%.2f ms); the goal is +1.00", figure-floor, is, floor))
+			row(what, figure, floor+1, fmt.Sprintf("%+.2f ms to %.2f ms, which %s; the goal is +1.00", figure-floor, floor, is))
 		}
-		row(fmt.Sprintf("one round over HTTP, %s, ms", t), median(c.served), median(c.floor), "a program that only talks to that server and runs bash -c true")
-		row("  the quickest tenth", tenth(c.served), tenth(c.floor), "the same of that program")
+		row(fmt.Sprintf("one round over HTTP, %s, ms", t), median(c.served), median(c.floor), "a program takes that only talks to that server and runs bash -c true")
+		row("  the quickest tenth", tenth(c.served), tenth(c.floor), "is the same of that program")
 		row("  beside the command without a server", median(c.served), median(c.bash),
-			fmt.Sprintf("bash -c true alone, %.2f of them for talking to the server alone", median(c.talk)))
-		row("  from a script in place of the server", c.played.each(median), median(c.bash), "bash -c true alone")
+			fmt.Sprintf("bash -c true takes alone (talking to the server alone takes %.2f)", median(c.talk)))
+		row("  from a script in place of the server", c.played.each(median), median(c.bash), "bash -c true takes alone")
 	}
 	for _, t := range tiers {
 		k := memory[t]

@@ -24,7 +24,7 @@ type writing struct {
 	ends     []int // where each message ends
 }
 
-// encode is the JSON of a request, nil when it has none.
+// encode is the JSON of a request, nil when it has none. It takes the messages over.
 func (w *written) encode(q request) []byte {
 	w.mu.Lock()
 	last := w.last
@@ -61,12 +61,20 @@ func (w *written) encode(q request) []byte {
 		now.json = append(now.json, one...)
 		now.ends = append(now.ends, len(now.json))
 	}
+	for i := range messages {
+		if _, text := messages[i].Content.(string); !text && messages[i].Content != nil {
+			messages[i].Content = parted{} // pictures need not be kept twice
+		}
+	}
 	now.json = append(now.json, "]}"...)
 	w.mu.Lock()
 	w.last = now
 	w.mu.Unlock()
 	return now.json
 }
+
+// parted stands for parts in the messages that are kept.
+type parted struct{}
 
 // same says whether two messages are written the same. It may say no where they are: parts, which come
 // with pictures and thoughts, are always written again.
