@@ -26,8 +26,11 @@ var floodKinds = []struct{ name, line string }{
 
 // floods measures how fast what a command prints is taken in, with its log on: by itself, in a run
 // and through jig call. Beside them the same command writes to a file through a pipe, without jig.
-func (b *bench) floods(project string) error {
-	fmt.Println()
+func floods(b *bench) error {
+	project, err := b.project()
+	if err != nil {
+		return err
+	}
 	heading(fmt.Sprintf("%d MB printed by one command", flood/1_000_000))
 	for i, kind := range floodKinds {
 		name := fmt.Sprintf("flood%d", i)

@@ -24,7 +24,7 @@ type section struct {
 	run  func(b *bench) error
 }
 
-var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"grep", calls}, {"search", search}, {"record", record}, {"sessions", sessions}, {"history", transcripts}}
+var sections = []section{{"run", runs}, {"streams", streams}, {"shell", shell}, {"flood", floods}, {"grep", calls}, {"search", search}, {"record", record}, {"sessions", sessions}, {"history", transcripts}}
 
 type bench struct {
 	quick   bool
@@ -39,8 +39,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.WardenMain(os.Args[2:]))
 	}
+	if len(os.Args) > 5 && os.Args[1] == exchangeCommand {
+		os.Exit(exchangeMain(os.Args[2:]))
+	}
 	quick := flag.Bool("quick", false, "fewer runs and a small generated tree")
-	only := flag.String("only", "", "only this section: run, streams, shell, grep, search, record, sessions or history")
+	only := flag.String("only", "", "only this section: run, streams, shell, flood, grep, search, record, sessions or history")
 	hoard := flag.String("history", "", "a `file` with a history to search; it is made where there is none, and stays")
 	flag.Parse()
 	if err := table(*quick, *only, *hoard); err != nil {

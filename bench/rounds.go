@@ -29,30 +29,25 @@ func (k *kept) look(pid int) {
 	k.helpers = max(k.helpers, helpers)
 }
 
-// shellRounds measures rounds with the smallest command, from end to end: the difference between a
-// run with many and a run with one, so that neither the start nor the end counts. The model answers
-// on loopback; beside it the same is played from a script inside jig, which leaves out what the
-// server and the way there cost.
+// costs are the times in ms of rounds, and of what stands beside them.
+type costs struct {
+	bash, served, talk, floor []float64 // of each round by itself
+	played                    span
+}
+
+// shellRounds measures rounds with the smallest command, from end to end: from one request to the next,
+// with a model that answers on loopback. What it takes to talk to such a server and to run the command is
+// measured beside it, as a program does that does nothing else. The same is played from a script inside
+// jig, which leaves out the server and the way there.
 func (b *bench) shellRounds(project string, tiers []sandbox.Tier) error {
-	type costs struct{ bash, served, played span }
 	all, memory := map[sandbox.Tier]*costs{}, map[sandbox.Tier]*kept{}
 	for _, t := range tiers {
 		all[t], memory[t] = &costs{}, &kept{}
 	}
 	for range max(b.runs/6, 3) {
 		for _, t := range tiers {
-			c := all[t]
-			for _, m := range []struct {
-				into *span
-				run  func(n int) (float64, error)
-			}{
-				{&c.bash, bashes},
-				{&c.served, func(n int) (float64, error) { return b.served(project, t, n, memory[t]) }},
-				{&c.played, func(n int) (float64, error) { return b.played(project, t, n) }},
-			} {
-				if err := m.into.add(m.run); err != nil {
-					return fmt.Errorf("%s: %w", t, err)
-				}
+			if err := b.roundsIn(project, t, all[t], memory[t]); err != nil {
+				return fmt.Errorf("%s: %w", t, err)
 			}
 		}
 	}
@@ -60,13 +55,14 @@ func (b *bench) shellRounds(project string, tiers []sandbox.Tier) error {
 	heading("a run whose rounds are the command true")
 	for _, t := range tiers {
 		c := all[t]
-		show := func(what string, v span) {
-			m, floor := v.each(median), c.bash.each(median)
-			row(what, m, floor+1, fmt.Sprintf("%+.2f ms to bash -c true (%.2f ms), %+.2f between the quickest of both; the goal is +1.00",
-				m-floor, floor, v.each(slices.Min)-c.bash.each(slices.Min[[]float64])))
+		row := func(what string, figure, floor float64, is string) {
+			row(what, figure, floor+1, fmt.Sprintf("%+.2f ms to %.2f ms, which %s; the goal is +1.00", figure-floor, floor, is))
 		}
-		show(fmt.Sprintf("one round, %s, ms", t), c.served)
-		show("  from a script in place of the server", c.played)
+		row(fmt.Sprintf("one round over HTTP, %s, ms", t), median(c.served), median(c.floor), "a program takes that only talks to that server and runs bash -c true")
+		row("  the quickest tenth", tenth(c.served), tenth(c.floor), "is the same of that program")
+		row("  beside the command without a server", median(c.served), median(c.bash),
+			fmt.Sprintf("bash -c true takes alone (talking to the server alone takes %.2f)", median(c.talk)))
+		row("  from a script in place of the server", c.played.each(median), median(c.bash), "bash -c true takes alone")
 	}
 	for _, t := range tiers {
 		k := memory[t]
@@ -83,6 +79,50 @@ func (b *bench) shellRounds(project string, tiers []sandbox.Tier) error {
 		row("  of that its own alone, MiB", mib(k.private), 4, "")
 	}
 	return nil
+}
+
+// roundsIn makes one run of each kind.
+func (b *bench) roundsIn(project string, t sandbox.Tier, c *costs, k *kept) error {
+	s, err := b.served(project, t, rounds, k)
+	if err != nil {
+		return err
+	}
+	c.served = append(c.served, gaps(s.asked)...)
+	for _, m := range []struct {
+		into    *[]float64
+		command []string
+	}{{&c.talk, nil}, {&c.floor, []string{"bash", "-c", "true"}}} {
+		asked, err := b.exchanged(rounds, s, m.command...)
+		if err != nil {
+			return err
+		}
+		*m.into = append(*m.into, gaps(asked)...)
+	}
+	if err := c.played.add(func(n int) (float64, error) { return b.played(project, t, n) }); err != nil {
+		return err
+	}
+	for range rounds {
+		took, err := timed(exec.Command("bash", "-c", "true"))
+		if err != nil {
+			return err
+		}
+		c.bash = append(c.bash, took)
+	}
+	return nil
+}
+
+// gaps are the times in ms from one moment to the next. The first is left out: in it things are made
+// that the others find.
+func gaps(at []time.Time) (out []float64) {
+	for i := 2; i < len(at); i++ {
+		out = append(out, ms(at[i].Sub(at[i-1])))
+	}
+	return out
+}
+
+// tenth is what the quickest tenth of values stays under: other programs disturb those the least.
+func tenth(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)/10]
 }
 
 // span is the times in ms of runs with one round and of runs with that and many more.
@@ -103,19 +143,8 @@ func (s *span) each(of func([]float64) float64) float64 { return (of(s.many) - o
 
 func mib(kib int) float64 { return float64(kib) / 1024 }
 
-// bashes is the time in ms of so many shells.
-func bashes(n int) (float64, error) {
-	begin := time.Now()
-	for range n {
-		if err := exec.Command("bash", "-c", "true").Run(); err != nil {
-			return 0, err
-		}
-	}
-	return ms(time.Since(begin)), nil
-}
-
-// served is the time in ms of a run with so many rounds.
-func (b *bench) served(project string, t sandbox.Tier, n int, k *kept) (float64, error) {
+// served is a run with so many rounds.
+func (b *bench) served(project string, t sandbox.Tier, n int, k *kept) (seen, error) {
 	s, err := b.session(project, session{
 		tools: shellTools, env: in(t), calls: slices.Repeat([]call{{"shell", `{"command":"true"}`}}, n),
 		watch: func(pid, at int) {
@@ -127,7 +156,7 @@ func (b *bench) served(project string, t sandbox.Tier, n int, k *kept) (float64,
 	if err == nil && strings.Count(s.last, "[command produced no output]") != n {
 		err = fmt.Errorf("not all of %d commands ran: …%q", n, s.last[max(0, len(s.last)-200):])
 	}
-	return s.took, err
+	return s, err
 }
 
 // played is the same from a script, which demands that the last command ran.

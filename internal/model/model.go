@@ -131,7 +131,7 @@ func Errorf(k Kind, format string, a ...any) *Error {
 // choice depends on the messages before a call alone, so it is stable from request to request; for
 // that reason one of the form of ours is not taken either, as it may be that of a later call.
 func WireIDs(messages []msg.Message) map[string]string {
-	out, taken := map[string]string{}, map[string]bool{}
+	out, taken := make(map[string]string, len(messages)/2), make(map[string]bool, len(messages)/2)
 	for _, m := range messages {
 		for _, c := range m.Blocks.Calls() {
 			id := c.Given
@@ -205,8 +205,8 @@ func WireName(name string) string {
 // or {} in place of anything else, because one malformed call would make every later request fail.
 // The call's result has told the model what was wrong.
 func WireArgs(args string) string {
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
+	// Of each request anew, of every call: so it is only looked at, and not taken apart.
+	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
 		return "{}"
 	}
 	return mendSurrogates(strings.ToValidUTF8(args, "\ufffd"))

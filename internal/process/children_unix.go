@@ -11,15 +11,16 @@ import (
 )
 
 // start carries out one order. There is one at a time: the mark that a child
-// inherits is set on the init itself for the time of the fork.
-func (in *inside) start(o startOrder) {
+// inherits is set on the init itself for the time of the fork. It says whether it
+// is for the caller to reap.
+func (in *inside) start(o startOrder) (reap bool) {
 	in.starts.Lock()
 	defer in.starts.Unlock()
 	in.mu.Lock()
 	if in.ending {
 		in.mu.Unlock()
 		_ = unix.Close(o.pipe)
-		return
+		return false
 	}
 	in.starting = true
 	in.mu.Unlock()
@@ -48,6 +49,7 @@ func (in *inside) start(o startOrder) {
 		in.live[pid] = o.id
 		in.none = false
 		in.changed.Broadcast()
+		reap, in.reaping = !in.reaping, true
 	}
 	empty := in.emptyNow()
 	in.mu.Unlock()
@@ -58,12 +60,13 @@ func (in *inside) start(o startOrder) {
 		if empty != 0 {
 			in.send(newFrame(msgEmpty).num(empty))
 		}
-		return
+		return false
 	}
 	in.send(newFrame(msgStarted).num(o.id).num(uint64(pid)))
 	if over {
 		in.send(newFrame(msgExited).num(o.id).num(uint64(end.code)).num(uint64(end.sig)).num(empty))
 	}
+	return reap
 }
 
 // diagnose finds out which of the things a start needs was not there.
@@ -89,27 +92,29 @@ func diagnose(err error, o startOrder) (syscall.Errno, int) {
 	return errno, failedExec
 }
 
-// reap takes the exit status of every child, adopted ones too, as long as the
-// process lives.
+// reap takes the exit status of every child, adopted ones too, until there is none.
 func (in *inside) reap() {
 	for {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, 0, nil)
 		switch {
 		case err == unix.ECHILD:
-			in.childless()
+			if in.childless() {
+				return
+			}
 		case err == nil && (ws.Exited() || ws.Signaled()):
 			in.ended(pid, ws)
 		}
 	}
 }
 
-// childless notes that no child is left, and waits for the next one.
-func (in *inside) childless() {
+// childless notes that no child is left. It is false when one was started in
+// between; else whoever starts the next one reaps it.
+func (in *inside) childless() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.live) > 0 {
-		return // started in between
+		return false
 	}
 	if !in.none {
 		in.none = true
@@ -118,9 +123,8 @@ func (in *inside) childless() {
 			in.send(newFrame(msgEmpty).num(empty))
 		}
 	}
-	for len(in.live) == 0 {
-		in.changed.Wait()
-	}
+	in.reaping = false
+	return true
 }
 
 // emptyNow is what the host is told about nothing being left: 0 when that is

@@ -304,7 +304,16 @@ func (in *inside) drain(fds []int, keepFree int64) {
 	if len(fds) > 1 {
 		log = &logFile{file: os.NewFile(uintptr(fds[1]), "log"), keepFree: keepFree, next: logStep}
 	}
+	in.mu.Lock()
+	in.draining++
+	in.mu.Unlock()
 	go func() { // ends with the process
+		defer func() {
+			in.mu.Lock()
+			in.draining--
+			in.changed.Broadcast()
+			in.mu.Unlock()
+		}()
 		buf := make([]byte, 64<<10)
 		for {
 			n, err := pipe.Read(buf)
@@ -321,8 +330,14 @@ func (in *inside) drain(fds []int, keepFree int64) {
 	}()
 }
 
-// stay keeps the init with those that were left, until the last is gone.
+// stay keeps the init with those that were left, until the last is gone and what
+// they wrote is in its log.
 func (in *inside) stay() {
+	in.outlive()
+	in.wait(sweepLimit, func() bool { return in.draining == 0 }) // somebody elsewhere may hold a pipe open
+}
+
+func (in *inside) outlive() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for {

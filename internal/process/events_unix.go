@@ -165,8 +165,11 @@ func (w *Warden) endTree(j *Job) {
 	w.stayAwake()
 	w.mu.Unlock()
 	f, _ := newFrame(msgKill).num(j.id).num(uint64(j.Pid())).str(j.mark).done()
-	if w.send(f) != nil {
-		return // the init is gone; the reader settles every job in the table
+	if err := w.send(f); err != nil {
+		if !errors.Is(err, ErrGone) {
+			w.abandon() // it cannot be told
+		}
+		return // the reader settles every job in the table
 	}
 	time.AfterFunc(w.limits.Grace+insistAfter, func() { w.insist(j, 0) })
 }

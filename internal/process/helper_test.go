@@ -111,7 +111,7 @@ func finished(t testing.TB, j *Job) State {
 	t.Helper()
 	select {
 	case <-j.Done():
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute): // an init that does nothing is given up after half a minute
 		t.Fatalf("the job is not done; it has printed %.200q", text(j))
 	}
 	return j.State()
@@ -156,7 +156,7 @@ func alive(t testing.TB, word string) (out []string) {
 // eventually waits until what holds; it gives up after long.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("in vain: %s", what)
 		}

@@ -75,7 +75,9 @@ type inside struct {
 	pending  map[uint64]bool // commands that are not started yet
 	early    map[int]early   // children that were reaped before their start was noted
 	starting bool
+	reaping  bool   // somebody waits for children
 	handled  uint64 // starts
+	draining int    // pipes that are emptied in the host's place
 	none     bool   // no child is left, not even an adopted one
 	ending   bool
 
@@ -104,6 +106,7 @@ func Serve(control *os.File) int {
 	}
 	// These end with the process: each may be in a system call that nothing ends.
 	go in.flush()
+	in.reaping = true
 	go in.reap()
 	in.send(newFrame(msgReady).num(uint64(os.Getpid())))
 	go in.listen(&reading{oob: make([]byte, unix.CmsgSpace(8*4))})
@@ -188,9 +191,10 @@ type reading struct {
 }
 
 // listen handles messages until the host is gone; then it says whether it took
-// its leave. Whoever reads an order carries it out, and another goroutine reads
-// on: handing the order over instead would cost every command the waking of a
-// thread, and not reading meanwhile would miss the end of the host.
+// its leave. Whoever reads an order carries it out, and waits for its child where
+// nobody waits yet, and another goroutine reads on: handing the order or the child
+// over instead would cost every command the waking of a thread, and not reading
+// meanwhile would miss the end of the host.
 func (in *inside) listen(r *reading) {
 	for {
 		for {
@@ -216,7 +220,9 @@ func (in *inside) listen(r *reading) {
 			in.pending[o.id] = true
 			in.mu.Unlock()
 			go in.listen(r)
-			in.start(o)
+			if in.start(o) {
+				in.reap()
+			}
 			return
 		}
 		n, more, err := receive(in.fd, r.q.room(32<<10), r.oob)

@@ -85,3 +85,34 @@ func TestFilterChangesTheEndsAndNotTheLog(t *testing.T) {
 		t.Errorf("%q, logged %q", out, log)
 	}
 }
+
+// A flood is filtered while the next piece of it is read.
+func TestFilterOfAFloodSeesEveryPieceInItsTurn(t *testing.T) {
+	w := openWarden(t, Limits{KeepFree: -1})
+	const last = 2_000_000
+	c := bash(`seq -f 'line %.0f' ` + itoa(last))
+	c.Filter, c.Log = &upper{}, filepath.Join(t.TempDir(), "log")
+	j := start(t, w, c)
+	for done := false; !done; {
+		select {
+		case <-j.Done():
+			done = true
+		case <-time.After(time.Millisecond):
+			if o := j.Output(); len(o.Head) > 5 && !strings.HasPrefix(string(o.Head), "LINE 1\n") {
+				t.Fatalf("meanwhile it begins with %.40q", o.Head)
+			}
+		}
+	}
+	o := j.Output()
+	log, err := os.Stat(c.Log)
+	if err != nil || o.Lines != last || o.Bytes != log.Size() {
+		t.Errorf("%d lines and %d bytes, logged %d, %v", o.Lines, o.Bytes, log.Size(), err)
+	}
+	n := last - strings.Count(string(o.Tail), "\n") + 2 // the number of the line after the first newline in the tail
+	_, tail, _ := strings.Cut(string(o.Tail), "\n")
+	for i, line := range strings.Split(strings.TrimSuffix(tail, "\n"), "\n") {
+		if want := "LINE " + itoa(n+i); line != want {
+			t.Fatalf("%q where %q was printed", line, want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func (p *pump) begin(group *sync.WaitGroup, over func()) {
 	group.Go(func() {
 		defer over()
 		defer close(p.over)
+		defer p.finish()
 		rc, err := p.pipe.SyscallConn()
 		if err == nil {
 			_ = rc.Read(func(fd uintptr) bool {
@@ -52,12 +53,19 @@ func (p *pump) begin(group *sync.WaitGroup, over func()) {
 	})
 }
 
+// finish waits for what is still being filtered.
+func (p *pump) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wait()
+}
+
 var errDrained = errors.New("the last writer is gone")
 
 // step reads once.
 func (p *pump) step(fd int) (int, error) {
 	buf := p.sys.buffers.Get().(*[]byte)
-	defer p.sys.buffers.Put(buf)
+	free := func() { p.sys.buffers.Put(buf) }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
@@ -66,11 +74,13 @@ func (p *pump) step(fd int) (int, error) {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
+			free()
 			return 0, err
 		case n == 0:
+			free()
 			return 0, errDrained
 		}
-		p.take((*buf)[:n])
+		p.take((*buf)[:n], free)
 		return n, nil
 	}
 }
@@ -112,6 +122,7 @@ func (p *pump) settle(group *sync.WaitGroup, then func()) {
 	}
 	group.Go(func() {
 		defer then()
+		defer p.finish()
 		_ = rc.Control(func(fd uintptr) {
 			for read := 0; read < pipeMost; {
 				n, err := p.step(int(fd))

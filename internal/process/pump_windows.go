@@ -26,7 +26,7 @@ func (p *pump) begin(group *sync.WaitGroup) {
 			p.mu.Lock()
 			p.sys.reads++
 			if n > 0 {
-				p.take(buf[:n])
+				p.take(buf[:n], nil)
 			}
 			p.mu.Unlock()
 			if err != nil {

@@ -77,8 +77,8 @@ func (w *Warden) start(c Command, log *logFile) (*Job, error) {
 	f, err := order.frame()
 	if err != nil {
 		err = &StartError{Path: c.Argv[0], Err: syscall.E2BIG, Reason: tooBig(c)}
-	} else if err = w.send(f, int(wr.Fd())); err != nil {
-		err = ErrGone
+	} else if err = w.send(f, int(wr.Fd())); err != nil && !errors.Is(err, ErrGone) {
+		err = &StartError{Path: c.Argv[0], Err: err, Reason: tooManyNow}
 	}
 	if err == nil {
 		_ = wr.Close()
@@ -159,10 +159,12 @@ func (w *Warden) answered(j *Job, c Command, r reply, ok bool) error {
 	case r.errno == unix.E2BIG:
 		return &StartError{Path: c.Argv[0], Err: r.errno, Reason: tooBig(c)}
 	case r.errno == unix.EAGAIN || r.errno == unix.ENOMEM:
-		return &StartError{Path: c.Argv[0], Err: r.errno, Reason: "the system can start no more processes now"}
+		return &StartError{Path: c.Argv[0], Err: r.errno, Reason: tooManyNow}
 	}
 	return &StartError{Path: c.Argv[0], Err: r.errno}
 }
+
+const tooManyNow = "the system can start no more processes now"
 
 // tooBig says what is too big in a command that the system refuses for its size.
 func tooBig(c Command) string {

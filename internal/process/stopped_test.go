@@ -5,7 +5,9 @@ package process
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +24,16 @@ func TestAStoppedInitIsContinuedWithoutAnotherStart(t *testing.T) {
 		}
 	}
 	// It also hears that the session is over.
-	run(t, w, bash(`setsid sleep 300 & (setsid /bin/bash -c 'sleep 0.1; kill -STOP $0' $PPID &); sleep 0.05`))
+	dir := t.TempDir()
+	run(t, w, bash(`setsid sleep 300 & (setsid /bin/bash -c 'while [ ! -e "$1/go" ]; do sleep 0.01; done; kill -STOP $0' $PPID "$1" &)`, dir))
+	eventually(t, "nothing is awaited of it, so that nobody continues it", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.awake == nil
+	})
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "it is stopped", func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.hostpid))
 		return strings.Contains(string(b), ") T ")
@@ -79,7 +90,9 @@ func TestAnInitThatIsStoppedAgainAndAgainEndsItsCommandsAllTheSame(t *testing.T)
 	c, word := tree(t, `echo ready; while :; do kill -STOP $PPID; done`)
 	j := start(t, w, c)
 	printed(t, j, "ready")
-	if _, err := w.Start(big(`sleep 300`)); err != nil && !errors.Is(err, ErrGone) {
+	// What is true depends on how far the init comes between two signals: it has begun, the init has
+	// been given up, or neither in all the time there is.
+	if _, err := w.Start(big(`sleep 300`)); err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, errLost) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	j.Kill(Cancelled)
@@ -88,4 +101,70 @@ func TestAnInitThatIsStoppedAgainAndAgainEndsItsCommandsAllTheSame(t *testing.T)
 	if l := alive(t, word); len(l) > 0 {
 		t.Errorf("left: %q", l)
 	}
+}
+
+// Whatever came next would be read as the rest of what was not sent.
+func TestNothingIsSentAfterHalfAnOrder(t *testing.T) {
+	w := openWarden(t, Limits{Grace: 100 * time.Millisecond})
+	c, word := tree(t, `(env -i /usr/bin/setsid /bin/bash -c 'exec -a "$0" sleep 300' "$W" &); echo ready; sleep 300`)
+	j := start(t, w, c)
+	printed(t, j, "ready")
+	w.sendLimit = time.Millisecond // so that the first attempt is the last, and it is not continued
+	if err := syscall.Kill(w.hostpid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.awake.Stop()
+	w.mu.Unlock()
+	if _, err := w.Start(big(`sleep 300`)); !errors.Is(err, ErrGone) {
+		t.Errorf("half an order: %v", err)
+	}
+	if err := w.send(newFrame(msgLeave)); err == nil {
+		t.Error("something follows half an order")
+	}
+	if s := finished(t, j); !s.Lost {
+		t.Errorf("%+v", s)
+	}
+	<-w.Gone()
+	if _, err := w.Start(bash(`true`)); !errors.Is(err, ErrGone) {
+		t.Errorf("the next one: %v", err)
+	}
+	if l := alive(t, word); len(l) > 0 {
+		t.Errorf("left: %q", l)
+	}
+}
+
+// An init that takes a little now and then is not waited for any longer than one that takes nothing.
+func TestAnInitThatReadsDropByDropIsGivenUp(t *testing.T) {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.FileConn(ours)
+	_ = ours.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	init, err := os.StartProcess("/bin/sleep", []string{"sleep", "300"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Warden{conn: conn.(*net.UnixConn), proc: init, sendLimit: 50 * time.Millisecond}
+	closed := make(chan bool)
+	go func() {
+		defer close(closed)
+		for b := make([]byte, 16<<10); ; time.Sleep(5 * time.Millisecond) {
+			if n, _ := theirs.Read(b); n == 0 {
+				return
+			}
+		}
+	}()
+	if err := w.send(make([]byte, 16<<20)); !errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
+	}
+	if s, err := init.Wait(); err != nil || s.Success() {
+		t.Errorf("the init was not ended: %v, %v", s, err)
+	}
+	<-closed
+	_ = theirs.Close()
 }

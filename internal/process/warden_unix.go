@@ -34,7 +34,8 @@ type Warden struct {
 	wg      sync.WaitGroup
 	gone    chan struct{} // closed when the init is gone and every job knows
 
-	sendMu sync.Mutex
+	sendMu    sync.Mutex
+	sendLimit time.Duration
 
 	mu       sync.Mutex
 	jobs     map[uint64]*Job // started or starting, until done
@@ -85,7 +86,7 @@ func Open(ctx context.Context, l Launch) (*Warden, error) {
 	w := &Warden{
 		limits: l.Limits.orDefaults(), said: &said{}, gone: make(chan struct{}),
 		jobs: map[uint64]*Job{}, pumps: map[*pump]bool{}, starting: map[uint64]chan reply{},
-		empty: 1,
+		empty: 1, sendLimit: sendLimit,
 	}
 	w.buffers.New = func() any { b := make([]byte, pumpChunk); return &b }
 	if err := w.launch(l); err != nil {
@@ -197,7 +198,9 @@ func socketpair() (ours, theirs *os.File, err error) {
 const sendLimit = 10 * time.Second
 
 // send writes one message, and descriptors with its first byte. An init that does
-// not take it is ended: half a message would be the beginning of all that follow.
+// not take it in time is ended, and so is one that has got a part of it: what
+// follows half a message would be read as its other half. It is [ErrGone] then.
+// Any other error means that nothing was sent and the init is as it was.
 func (w *Warden) send(f []byte, fds ...int) error {
 	var oob []byte
 	if len(fds) > 0 {
@@ -205,24 +208,32 @@ func (w *Warden) send(f []byte, fds ...int) error {
 	}
 	w.sendMu.Lock()
 	defer w.sendMu.Unlock()
-	for limit := time.Now().Add(sendLimit); len(f) > 0; {
+	whole := len(f)
+	for limit := time.Now().Add(w.sendLimit); len(f) > 0; {
 		_ = w.conn.SetWriteDeadline(time.Now().Add(wakeAfter))
 		n, _, err := w.conn.WriteMsgUnix(f, oob, nil)
 		if f = f[n:]; n > 0 {
 			oob = nil
 		}
+		late := errors.Is(err, os.ErrDeadlineExceeded)
 		switch {
-		case err == nil:
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		case len(f) == 0:
+		case err != nil && !late && len(f) == whole && passing(err):
 			return err
-		case time.Now().After(limit):
+		case err != nil && !late, time.Now().After(limit): // also when it reads a little now and then
 			w.abandon()
-			return err
-		default:
+			return ErrGone
+		case late:
 			w.wake() // a command may have stopped it
 		}
 	}
 	return nil
+}
+
+// passing reports whether the system refused only for now: a user may have no
+// more than so many descriptors on their way, and commands can have them all.
+func passing(err error) bool {
+	return errors.Is(err, unix.ETOOMANYREFS) || errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.ENOMEM)
 }
 
 // stayAwake sees to it, as long as anything is awaited from the init, that it is

@@ -32,6 +32,8 @@ func newConnections(o Options) *connections {
 		ForceAttemptHTTP2:   true,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		IdleConnTimeout:     90 * time.Second,
+		// A request goes out in few pieces: each costs a system call, and wakes the reader.
+		WriteBufferSize: 64 << 10,
 		// A compressed stream is held back by the compressor.
 		DisableCompression: true,
 		TLSClientConfig:    &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},

@@ -23,6 +23,7 @@ type Model struct {
 	learnt   learnt
 	pictures model.Pictures
 	signed   model.Signatures
+	written  written
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.

@@ -11,7 +11,8 @@ import (
 )
 
 // request is the body of one request. The order of its fields is the order of the keys on the
-// wire; the messages come last so that a longer conversation begins with the same bytes.
+// wire; the messages come last so that a longer conversation begins with the same bytes, and that is
+// what written counts on, too.
 type request struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -110,7 +111,7 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 	}
 	q.Messages = m.messages(r, w)
 	m.at.cache(&q)
-	b := encode(q)
+	b := m.written.encode(q)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
@@ -118,12 +119,12 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 }
 
 func (m *Model) messages(r model.Request, w without) []message {
-	out := []message{}
+	out := make([]message, 0, len(r.Messages)+len(r.Messages)/4+2)
 	if r.System != "" {
 		out = append(out, message{Role: "system", Content: r.System})
 	}
 	ids := model.WireIDs(m.given(r))
-	names := map[string]string{}
+	names := make(map[string]string, len(r.Messages)/2)
 	tools := len(r.Tools) > 0
 	for _, x := range r.Messages {
 		if x.Role != msg.Assistant {

@@ -24,6 +24,7 @@ type ears struct {
 	heard time.Time
 	alive bool          // something came since then, if only keep-alives
 	said  time.Duration // how much silence was shown since then
+	timer *time.Timer   // until the next look; nil once nobody listens any more
 }
 
 // hear is told of what comes. Everything but keep-alives ends a silence.
@@ -68,38 +69,35 @@ func (e *ears) listen(ctx context.Context, longest time.Duration) (_ context.Con
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancel(ctx)
-	done := make(chan struct{})
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			next, over := e.look(longest)
-			if over {
-				end()
-				return
-			}
-			t := time.NewTimer(next / e.divide)
-			select {
-			case <-t.C:
-			case <-done:
-				t.Stop()
-				return
-			}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	// No goroutine: nearly every try is over before there is anything to do, and would wake it twice.
+	next, _ := e.look(longest)
+	e.timer = time.AfterFunc(next/e.divide, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.timer == nil {
+			return
+		}
+		if next, over := e.look(longest); over {
+			end()
+		} else {
+			e.timer.Reset(next / e.divide)
 		}
 	})
 	return ctx, func() {
-		close(done)
-		all.Wait()
-		end()
 		e.mu.Lock()
 		defer e.mu.Unlock()
+		e.timer.Stop()
+		e.timer = nil
+		end()
 		e.hush()
 	}
 }
 
 // look shows a silence when it is time to, and says when to look again, or that it has been too long.
+// Callers hold mu.
 func (e *ears) look(longest time.Duration) (next time.Duration, over bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	d := e.now()
 	if longest > 0 && d >= longest && e.host != "" {
 		return 0, true

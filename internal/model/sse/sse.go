@@ -33,7 +33,7 @@ type Reader struct {
 
 // NewReader returns a Reader of src.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, buf: make([]byte, 32<<10), max: maxEvent}
+	return &Reader{src: src, buf: make([]byte, 4<<10), max: maxEvent}
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -135,6 +135,9 @@ func (r *Reader) first(line []byte) []byte {
 func (r *Reader) fill() error {
 	if r.err != nil {
 		return r.err
+	}
+	if r.end == len(r.buf) && r.end < 32<<10 { // most answers are short
+		r.buf = make([]byte, 32<<10)
 	}
 	r.pos, r.end = 0, 0
 	for range 100 {

@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 
@@ -46,16 +47,9 @@ func (c *cleaner) Push(p []byte) []byte {
 	n := copy(c.buf, c.buf[c.open:])
 	c.buf, c.open = c.buf[:n], 0
 	for len(p) > 0 {
-		if c.state == ground && len(c.part) == 0 {
-			if n := readable(p); n > 0 {
-				c.write(p[:n])
-				p = p[n:]
-				continue
-			}
-			if n := c.colour(p); n > 0 {
-				p = p[n:]
-				continue
-			}
+		if n := c.plain(p); n > 0 {
+			p = p[n:]
+			continue
 		}
 		p = p[c.special(p):]
 	}
@@ -202,63 +196,111 @@ func (c *cleaner) continued(p []byte) int {
 	return n - had
 }
 
-// colour skips a whole control sequence of the commonest form, which the states below would take byte
-// by byte.
-func (c *cleaner) colour(p []byte) int {
-	if len(p) < 3 || p[0] != 0x1b || p[1] != '[' {
+// plain takes what is at the start of p and needs no state, and says how many bytes that was: text,
+// ends of lines, colours. Nearly all that is ever printed is that, and hundreds of megabytes of it may
+// be; so it is looked at eight bytes at a time, which are copied first and counted when they turn out
+// to be text.
+func (c *cleaner) plain(p []byte) (n int) {
+	if c.state != ground || len(c.part) > 0 {
 		return 0
 	}
-	for i := 2; i < len(p) && i < 32; i++ {
-		switch b := p[i]; {
-		case b == 'm':
-			return i + 1
-		case b < '0' || b > ';':
+	if c.again {
+		switch {
+		case odd(uint64(p[0]))&0x80 != 0:
 			return 0
+		case p[0] != '\n':
+			c.buf = c.buf[:c.open]
 		}
+		c.again = false
 	}
-	return 0
+	c.buf = slices.Grow(c.buf, len(p)+8)
+	from := len(c.buf)
+	buf, to := c.buf[:cap(c.buf)], from
+	for n < len(p) {
+		k := text8(buf[to:], p[n:])
+		n, to = n+k, to+k
+		skip := colour(p[n:])
+		if skip == 0 && n+1 < len(p) && p[n] == '\r' && p[n+1] == '\n' {
+			skip = 1
+		}
+		if skip == 0 {
+			skip = foreign(buf[to:], p[n:])
+			to += skip
+		}
+		if skip == 0 {
+			break
+		}
+		n += skip
+	}
+	c.buf = buf[:to]
+	if i := bytes.LastIndexByte(c.buf[from:], '\n'); i >= 0 {
+		c.open = from + i + 1
+	}
+	return n
 }
 
-// readable is how many bytes at the start of p are text without control characters.
-func readable(p []byte) int {
+const (
+	ones = 0x0101010101010101
+	high = 0x80 * ones // the highest bit of each of eight bytes
+	low  = 0x7f * ones
+)
+
+// text8 copies text as it is, up to the first byte that is none, and says how much that was. In to there
+// must be room for all of p.
+func text8(to, p []byte) int {
+	to = to[:len(p)]
 	n := 0
-	for {
-		n += plain(p[n:])
-		if n == len(p) || p[n] < utf8.RuneSelf {
-			return n
+	for ; n <= len(p)-8; n += 8 {
+		w := binary.LittleEndian.Uint64(p[n : n+8])
+		binary.LittleEndian.PutUint64(to[n:n+8], w)
+		if (w|(w+ones)|(w-' '*ones))&high == 0 { // nothing but letters, digits and the like
+			continue
 		}
+		if o := odd(w); o != 0 {
+			return n + bits.TrailingZeros64(o)/8
+		}
+	}
+	for ; n < len(p) && odd(uint64(p[n]))&0x80 == 0; n++ {
+		to[n] = p[n]
+	}
+	return n
+}
+
+// odd marks, with the highest bit of each byte of w, those that are not text as it is: all but ASCII
+// characters, tabs and ends of lines.
+func odd(w uint64) uint64 {
+	v := w & low
+	ends := ^((v ^ '\n'*ones) + low) | ^((v ^ '\t'*ones) + low)
+	del := ^((v ^ 0x7f*ones) + low)
+	small := ^(v + 0x60*ones) // below a space
+	return (small&^ends | del | w) & high
+}
+
+// foreign copies characters that are not ASCII, up to the first that is, or is none, or a control
+// character, and says how many bytes that was.
+func foreign(to, p []byte) (n int) {
+	for n < len(p) && p[n] >= utf8.RuneSelf {
 		r, k := utf8.DecodeRune(p[n:])
 		if r == utf8.RuneError && k == 1 || r < 0xa0 {
-			return n
-		}
-		n += k
-	}
-}
-
-// plain is how many bytes at the start of p can be taken as they are.
-func plain(p []byte) int {
-	const (
-		ones = 0x0101010101010101
-		high = 0x80 * ones
-		low  = 0x7f * ones
-	)
-	n := 0
-	for ; len(p)-n >= 8; n += 8 {
-		w := binary.LittleEndian.Uint64(p[n:])
-		if w&high != 0 {
 			break
 		}
-		small := ^(w + 0x60*ones)                                   // below a space
-		ends := ^((w ^ '\n'*ones) + low) | ^((w ^ '\t'*ones) + low) // a newline or a tab
-		del := ^((w ^ 0x7f*ones) + low)
-		if (small&^ends|del)&high != 0 {
-			break
-		}
-	}
-	for ; n < len(p); n++ {
-		if b := p[n]; (b < ' ' && b != '\n' && b != '\t') || b >= 0x7f {
-			break
+		for end := n + k; n < end; n++ {
+			to[n] = p[n]
 		}
 	}
 	return n
+}
+
+// colour is the length of what p begins with if that is a whole control sequence of the commonest form,
+// some digits and semicolons and an m; else 0.
+func colour(p []byte) int {
+	if len(p) < 10 || p[0] != 0x1b || p[1] != '[' {
+		return 0
+	}
+	w := binary.LittleEndian.Uint64(p[2:]) ^ '0'*ones
+	other := (w&low + ('0'+0x80-'<')*ones | w) & high
+	if n := bits.TrailingZeros64(other) / 8; n < 8 && p[2+n] == 'm' {
+		return 3 + n
+	}
+	return 0
 }

@@ -116,8 +116,46 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
+// slowly is what becomes of s byte by byte, with nothing taken at once.
+func slowly(s string) string {
+	var c cleaner
+	for b := []byte(s); len(b) > 0; {
+		if c.state == ground && len(c.part) == 0 && (b[0] >= ' ' && b[0] < 0x7f || b[0] == '\n' || b[0] == '\t') {
+			c.write(b[:1])
+			b = b[1:]
+			continue
+		}
+		b = b[c.special(b):]
+	}
+	return text(append(c.buf[:c.open:c.open], c.Rest()...))
+}
+
+// FuzzCleanAtOnce: what is taken eight bytes at a time is taken as byte by byte.
+func FuzzCleanAtOnce(f *testing.F) {
+	for _, s := range []string{
+		"\x1b[1;32minternal/process/pump.go\x1b[0m:0001:\tthe \x1b[31mquick\x1b[0m brown fox\n",
+		"one line\r\nand another one\r\n", "abcdefg\x1b[mx\n\x1b[38;5;196;48;2;1;2;3mlong colour", "1234567\x7f\x1b[3:4m\x1b[1\xed m",
+		"Füße und Straßen sind größer als 日本\n", "text\x8atext\xff\n\u0085text and more text", "10%\r\x1b[K20%\rlong enough a line\r", "a\nb\nc\nd\x1b[0m\n\x1b[;m........",
+		"\x1b]0;title\x1b[1m\a12345678\x1b[31\x1b[32m12345678",
+	} {
+		f.Add([]byte(s), 5)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if len(b) > longLine/2 {
+			b = b[:longLine/2]
+		}
+		want := slowly(string(b))
+		for _, n := range []int{len(b) + 1, max(1, n%100)} {
+			if got := cleaned(string(b), n); got != want {
+				t.Fatalf("%q in pieces of %d\n got %q\nwant %q", b, n, got, want)
+			}
+		}
+	})
+}
+
 func BenchmarkClean(b *testing.B) {
-	for name, line := range map[string]string{"yes": "y\n", "seq": "123456\n", "build": "   Compiling some crate v1.0.0 (/home/u/project)\n", "text": "Füße und Straßen sind größer als 日本\n", "colour": "\x1b[32mok\x1b[0m test passed in 3 ms\r\n"} {
+	for name, line := range map[string]string{"yes": "y\n", "seq": "123456\n", "build": "   Compiling some crate v1.0.0 (/home/u/project)\n", "text": "Füße und Straßen sind größer als 日本\n", "colour": "\x1b[32mok\x1b[0m test passed in 3 ms\r\n",
+		"grep": "\x1b[1;32minternal/process/pump.go\x1b[0m:0001:\tthe \x1b[31mquick\x1b[0m brown fox\n"} {
 		data := bytes.Repeat([]byte(line), 256<<10/len(line))
 		b.Run(name, func(b *testing.B) {
 			var c cleaner
