@@ -150,7 +150,9 @@ func (in *inside) ended(pid int, ws unix.WaitStatus) {
 	delete(in.live, pid)
 	if !ours {
 		if in.starting {
+			// It may be the one that is just being started, and have left something behind.
 			in.early[pid] = early{code, sig}
+			in.none = last
 		}
 		return
 	}
