@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -10,6 +12,9 @@ import (
 
 // instead is what a person can do where sessions cannot be kept.
 const instead = "--no-save runs without it"
+
+// room is what helps on a full disk.
+const room = "make room, then try again, or go on with jig resume"
 
 // advice says of an error of the database what is wrong and what a person can do.
 func advice(err error) (what, todo string) {
@@ -20,12 +25,16 @@ func advice(err error) (what, todo string) {
 		return newer.Error(), "update jig, or use " + instead
 	case errors.Is(err, errForeign):
 		return errForeign.Error(), "move it away; " + instead
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "cannot be written: " + cause(err).Error(), room
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "cannot be written: " + cause(err).Error(), "see that it and its folder are yours and writable; " + instead
 	case !errors.As(err, &e):
 		return "cannot be used: " + oneLine(err), instead
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return "cannot be written: no space left on the device", "make room, then try again, or go on with jig resume"
+		return "cannot be written: no space left on the device", room
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup), or use " + instead
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:

@@ -36,7 +36,7 @@ type DB struct {
 // for its owner alone. An error says, in one line, what a person can do.
 func Open(path string) (*DB, error) {
 	if err := private(path); err != nil {
-		return nil, fmt.Errorf("%s cannot be opened: %w", path, cause(err))
+		return nil, (&DB{path: path}).explain(err)
 	}
 	d, err := open(path)
 	if err != nil {
