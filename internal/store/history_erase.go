@@ -3,7 +3,7 @@ package store
 // A deleted entry's words stay in the index, marked as deleted, until the parts that they are in are joined
 // with others. Whoever deletes a session wants them gone at once. There are two ways to that: to take each
 // word of each entry out of its page, which costs some 10 ms an entry, and to write the whole index anew.
-const eraseShare = 2000 // the first way is taken for less than one in so many entries
+const eraseShare = 400 // the first way is taken for less than one in so many entries
 
 // erase prepares for the transcripts of sessions being forgotten. done makes sure, after that, that their words
 // are gone.
