@@ -62,7 +62,8 @@ CREATE TABLE history_entry (
   -- In which regions it is, as words of private characters. A search that asks for one of them is done
   -- with no more work than its entries make; bounds of the number do not do that for an index that finds
   -- nothing between them. See regions.
-  region  TEXT NOT NULL AS (char(57344) || (num >> 17) || ' ' || char(57345) || (num >> 21) || ' ' || char(57346) || (num >> 25)) VIRTUAL
+  region  TEXT NOT NULL AS (char(57344) || (num >> 15) || ' ' || char(57345) || (num >> 17) || ' ' || char(57346) || (num >> 19) || ' '
+    || char(57347) || (num >> 21) || ' ' || char(57348) || (num >> 23) || ' ' || char(57349) || (num >> 25)) VIRTUAL
 ) STRICT;
 CREATE VIRTUAL TABLE history_word USING fts5(region, tool, args, text, content = 'history_entry', content_rowid = 'num',
   tokenize = 'unicode61 remove_diacritics 2');

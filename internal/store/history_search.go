@@ -18,12 +18,13 @@ const (
 	searchTime = 30 * time.Millisecond
 	// longStep is how many matches of a session that is known already are passed by one by one before
 	// the rest of it is leapt over.
-	longStep = 500
+	longStep = 100
 )
 
-// regions are how far down the numbers of entries a look goes that cannot be broken off: 32 stretches,
-// 512, and so on. They are how many bits of an entry's number are not its region's.
-var regions = [...]int{17, 21, 25}
+// regions are how far down the numbers of entries a look goes that cannot be broken off: 8 stretches, 32, and
+// so on. They are how many bits of an entry's number are not its region's. Each takes four times as long as
+// the one before, at most about.
+var regions = [...]int{15, 17, 19, 21, 23, 25}
 
 // regionWord is what is indexed with an entry of a region, of a size.
 func regionWord(size int, entry int64) string {
@@ -32,7 +33,11 @@ func regionWord(size int, entry int64) string {
 
 // regionsOf is what the column region says of an entry.
 func regionsOf(entry int64) string {
-	return regionWord(0, entry) + " " + regionWord(1, entry) + " " + regionWord(2, entry)
+	var all []string
+	for size := range regions {
+		all = append(all, regionWord(size, entry))
+	}
+	return strings.Join(all, " ")
 }
 
 // Search finds sessions by their entries, or by nothing but their attributes.
@@ -116,7 +121,7 @@ func (s *searching) allow() error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	s.allowed = []int64{}
 	for rows.Next() {
 		var n int64
@@ -142,7 +147,7 @@ func (s *searching) newest(cursor string) (history.Found, error) {
 	if err != nil {
 		return history.Found{}, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	more := false
 	for rows.Next() {
 		var f found
@@ -184,9 +189,9 @@ func (s *searching) words(cursor string) (history.Found, error) {
 		if below, full, err = s.look(size, below); err != nil {
 			return history.Found{}, err
 		}
-		if took := time.Since(begun); took < searchTime/20 {
+		if took := time.Since(begun); took < searchTime/6 {
 			size = min(size+1, len(regions)-1)
-		} else if took > searchTime/4 {
+		} else if took > searchTime/2 {
 			size = max(size-1, 0)
 		}
 	}
@@ -238,7 +243,7 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 	if err != nil {
 		return 0, false, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	idle := 0
 	skip := int64(-1) // a stretch
 	for rows.Next() {
@@ -263,10 +268,19 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 			skip, idle = stretch, 0
 		}
 		if idle++; idle == longStep {
-			return skip << stretchBits, false, nil
+			on, err := s.over(skip)
+			return on, false, err
 		}
 	}
 	return floor, false, rows.Err()
+}
+
+// over leaps over all stretches of one session that follow one another. It gives 0 where nothing follows.
+func (s *searching) over(stretch int64) (int64, error) {
+	var next int64
+	err := s.row("SELECT coalesce(max(num), -1) FROM (SELECT num FROM history_stretch WHERE num < ?1 AND session <> ?2 ORDER BY num DESC LIMIT 1)",
+		[]any{stretch, s.owners[stretch]}, &next)
+	return (next + 1) << stretchBits, err
 }
 
 // take notes a match. It says whether more of the same stretch are wanted, or that there is no room.
