@@ -109,9 +109,9 @@ func ago(d time.Duration) string {
 	case d < time.Minute:
 		return "now"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
+		return strconv.Itoa(int(d/time.Minute)) + "m ago"
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
+		return strconv.Itoa(int(d/time.Hour)) + "h ago"
 	}
-	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d ago"
 }

@@ -94,28 +94,30 @@ func tail(path string, most int) string {
 }
 
 // columns writes rows one below the other, as wide as they need. A tabwriter takes several times as
-// long, and so does looking at every character, which shows with thousands of rows.
+// long, and so does looking at every character as a rune, which shows with thousands of rows.
 func columns(w World, rows [][]string) error {
-	var widths []int
+	if len(rows) == 0 {
+		return nil
+	}
+	n := len(rows[0])
+	most, each := make([]int, n), make([]int, 0, n*len(rows))
 	for _, r := range rows {
 		for i, cell := range r {
-			if !plain(cell) {
+			width, ok := plain(cell)
+			if !ok {
 				r[i] = print.Clean(config.Shown(cell))
+				width = utf8.RuneCountInString(r[i])
 			}
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], width(r[i]))
+			most[i], each = max(most[i], width), append(each, width)
 		}
 	}
-	b := bufio.NewWriterSize(w.Out, 64<<10)
-	for _, r := range rows {
+	gap := []byte(strings.Repeat(" ", slices.Max(most)+2))
+	b := bufio.NewWriterSize(w.Out, 64<<10) // its Flush gives the first error
+	for row, r := range rows {
 		for i, cell := range r {
-			_, _ = b.WriteString(cell) // Flush gives the first error
-			if i+1 < len(r) {
-				for range widths[i] - width(cell) + 2 {
-					_ = b.WriteByte(' ')
-				}
+			_, _ = b.WriteString(cell)
+			if i+1 < n {
+				_, _ = b.Write(gap[:most[i]-each[row*n+i]+2])
 			}
 		}
 		_ = b.WriteByte('\n')
@@ -123,21 +125,20 @@ func columns(w World, rows [][]string) error {
 	return b.Flush()
 }
 
-// plain says that a text has nothing but what is seen as it is written.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
-			return false
+// plain says how wide a text is that has nothing but what is seen as it is written. Of the characters
+// beyond ASCII it knows the one that stands for what was left out.
+func plain(s string) (width int, ok bool) {
+	const left = "…"
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == left[0] && strings.HasPrefix(s[i:], left):
+			i += len(left) - 1
+		case s[i] < ' ' || s[i] > '~' || s[i] == '\\':
+			return 0, false
 		}
+		width++
 	}
-	return true
-}
-
-func width(s string) int {
-	if plain(s) {
-		return len(s)
-	}
-	return utf8.RuneCountInString(s)
+	return width, true
 }
 
 func sessionsCommand(w World) *cobra.Command {
