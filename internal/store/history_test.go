@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -276,6 +277,48 @@ func TestSearchIsWhatReadingEverythingWouldFind(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestSessionIsFoundOnceAlthoughMoreIsSaidMeanwhile(t *testing.T) {
+	s := newShelf(t)
+	s.add("a", nil, "word 1")
+	s.add("b", nil, "word 2")
+	s.add("c", nil, "word 3")
+	q := history.Query{Text: "word", Limit: 1}
+	f, err := s.c.Search(ctx, q)
+	must(t, err)
+	s.add("c", nil, "word 4")
+	s.add("a", nil, "word 5")
+	s.add("d", nil, "word 6")
+	q.Cursor = f.Next
+	if f.Sessions[0].Session != "c" {
+		t.Errorf("%+v", f)
+	}
+	same(t, find(t, s.c, q), "b: word 2", "a: word 1")
+}
+
+func TestSearchWaitsForNobodyWhoWrites(t *testing.T) {
+	s := newShelf(t)
+	s.add("a", nil, "word")
+	raw, err := sql.Open("sqlite", s.db.Path())
+	must(t, err)
+	defer raw.Close()
+	tx, err := raw.Conn(ctx)
+	must(t, err)
+	for _, q := range []string{"BEGIN IMMEDIATE", "UPDATE history_entry SET text = 'changed'", "DELETE FROM history"} {
+		_, err := tx.ExecContext(ctx, q)
+		must(t, err)
+	}
+	soon, cancel := context.WithTimeout(ctx, 5*time.Second) // a writer is waited for twice as long
+	defer cancel()
+	f, err := s.c.Search(soon, history.Query{Text: "word"})
+	must(t, err)
+	if len(f.Sessions) != 1 || f.Sessions[0].Snippets[0].Text != "word" {
+		t.Errorf("%+v", f)
+	}
+	_, err = tx.ExecContext(ctx, "ROLLBACK")
+	must(t, err)
+	must(t, tx.Close())
 }
 
 func TestChangeToldTwiceCountsOnce(t *testing.T) {
