@@ -144,7 +144,7 @@ func withHistory(ctx context.Context, w World, do func(*store.DB) error) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing is lost that the next one could not make up for
 	soon, cancel := context.WithTimeout(ctx, historyPatience)
 	defer cancel()
 	if err := db.Transcribe(soon, w.attributes); err != nil && ctx.Err() == nil {

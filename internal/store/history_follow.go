@@ -146,23 +146,23 @@ func (d *DB) Transcribe(ctx context.Context, attributes func(root string) map[st
 
 func (d *DB) transcribe(ctx context.Context, attributes func(root string) map[string]string, rests int) error {
 	ids, err := d.behind(ctx)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
 	for _, id := range ids {
-		if ctx.Err() != nil {
-			break // the rest is for the next time
+		if err != nil || ctx.Err() != nil {
+			break
 		}
-		f, err := d.follow(ctx, id, attributes)
-		if err == nil {
+		var f *follower
+		if f, err = d.follow(ctx, id, attributes); err == nil {
 			f.rests = rests
 			err = f.catchUp(ctx)
 		}
-		if err != nil && ctx.Err() == nil && !overtaken(err) {
-			return err
+		if overtaken(err) {
+			err = nil
 		}
 	}
-	return nil
+	if ctx.Err() != nil {
+		return nil // the rest is for the next time
+	}
+	return err
 }
 
 // overtaken says that a session was deleted, or another jig transcribes it.
