@@ -153,6 +153,9 @@ func withHistory(ctx context.Context, w World, do func(*store.DB) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if soon.Err() != nil {
+		w.warn("not all sessions are in the history yet, the oldest of them are missing; the next search goes on with them")
+	}
 	return do(db)
 }
 

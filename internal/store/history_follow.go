@@ -160,7 +160,7 @@ func (d *DB) transcribe(ctx context.Context, attributes func(root string) map[st
 		}
 	}
 	if ctx.Err() != nil {
-		return nil // the rest is for the next time
+		return nil //nolint:nilerr // the rest is for the next time
 	}
 	return err
 }
