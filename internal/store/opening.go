@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"jig/internal/msg"
@@ -67,7 +68,7 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 	if from != uint64(len(s.waiting))+1 {
 		return errors.New("a fact is missing")
 	}
-	all := append(s.waiting[:len(s.waiting):len(s.waiting)], facts...)
+	all := slices.Concat(s.waiting, facts)
 	if !begun(all) || early(all) && !s.ready() { // a session that nobody said anything in is none
 		s.waiting = all
 		if begun(all) && s.late == nil {
