@@ -71,11 +71,17 @@ func private(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+	// One that is there is not opened: closing it would let go of the locks that SQLite has on it where
+	// this process has it open already.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
-	defer f.Close()
 	if runtime.GOOS == "windows" {
 		return nil // a user's folder is the user's there
 	}
