@@ -142,6 +142,7 @@ type transcript struct {
 	session, created        int64
 	upto                    uint64
 	newest, stretch, filled int64
+	fit                     bool // the stretch was looked at: it may be gone on with
 }
 
 func (w *writer) transcribe(c history.Change) error {
@@ -219,12 +220,16 @@ func (w *writer) addEntry(t *transcript, e history.Entry) error {
 
 // stretch sees to it that there is a place for one more entry.
 func (w *writer) stretch(t *transcript, at int64) error {
+	if t.fit && t.filled < stretchSize {
+		return nil
+	}
 	if t.stretch > 0 && t.filled < stretchSize {
 		var newest, began int64
 		if err := w.row("SELECT max(num), (SELECT began FROM history_stretch WHERE num = ?) FROM history_stretch", []any{t.stretch}, &newest, &began); err != nil {
 			return err
 		}
 		if newest == t.stretch || at-began < staleness.Milliseconds() {
+			t.fit = true
 			return nil
 		}
 	}
@@ -233,7 +238,7 @@ func (w *writer) stretch(t *transcript, at int64) error {
 		return err
 	}
 	t.stretch, err = r.LastInsertId()
-	t.filled = 0
+	t.filled, t.fit = 0, true
 	return err
 }
 
