@@ -46,6 +46,8 @@ type Said struct {
 	Round   int         `json:"round,omitempty"`  // for a reply: which request of the turn, from 1
 	Usage   *msg.Usage  `json:"usage,omitempty"`  // for a reply: nil when none was reported
 	Stop    string      `json:"stop,omitempty"`   // for a reply: why it ended
+	// Spent is, for a reply, what the session's own requests cost by then; nil where no price is known.
+	Spent *money.Amount `json:"spent,omitempty"`
 }
 
 // The notices that no call caused.
