@@ -103,6 +103,7 @@ func resume(ctx context.Context, w World, o resumeOptions) error {
 		return err
 	}
 	defer closeStore(w, db)
+	defer context.AfterFunc(ctx, db.Hurry)()
 	if isFile(o.Session) && !o.asks() { // it was only to be brought here
 		_, err := fmt.Fprintln(w.Out, id)
 		return err

@@ -119,6 +119,7 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 		first = proto.SetGoal{Objective: o.Goal, Text: text}
 	}
 	id, log := keep.begin(p)
+	defer context.AfterFunc(ctx, keep.hurry)()
 	defer w.hint(id, o)
 	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, db: keep.db, commands: []proto.Command{first}, turn: true})
 }

@@ -47,4 +47,10 @@ func advice(err error) (what, todo string) {
 	return "cannot be used: " + oneLine(err), instead
 }
 
+// isBusy says that another process writes.
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -32,6 +32,15 @@ func (o *Opening) DB() (*DB, error) {
 	return o.db, o.err
 }
 
+// Hurry lets nothing wait for other processes from now on.
+func (o *Opening) Hurry() {
+	go func() { // the opening itself may be what waits
+		if db, err := o.DB(); err == nil {
+			db.Hurry()
+		}
+	}()
+}
+
 // Close waits for the opening and closes the database.
 func (o *Opening) Close() error {
 	if db, err := o.DB(); err == nil {
@@ -69,7 +78,7 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 		return errors.New("a fact is missing")
 	}
 	all := slices.Concat(s.waiting, facts)
-	if !begun(all) || early(all) && !s.ready() { // a session that nobody said anything in is none
+	if !begun(all) || early(all) { // a session that nobody said anything in is none
 		s.waiting = all
 		if begun(all) && s.late == nil {
 			s.late = make(chan struct{})
@@ -105,16 +114,6 @@ func (s *Opened) keep(all []proto.Fact) error {
 	}
 	s.session, s.waiting = session, nil
 	return nil
-}
-
-// ready reports whether the database is open, or will never be.
-func (s *Opened) ready() bool {
-	select {
-	case <-s.opening.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // early says that facts come before the first request: nothing has been done that must not be lost.
