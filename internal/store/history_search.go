@@ -26,6 +26,10 @@ const (
 // the one before, at most about.
 var regions = [...]int{15, 17, 19, 21, 23, 25}
 
+// everywhere is no region. It is for beginnings of words, for which the index makes a list of all their
+// entries before the first is given: that is done once, and not for each region and leap anew.
+const everywhere = -1
+
 // regionWord is what is indexed with an entry of a region, of a size.
 func regionWord(size int, entry int64) string {
 	return fmt.Sprintf("%c%d", rune(0xE000+size), entry>>regions[size])
@@ -183,13 +187,18 @@ func (s *searching) words(cursor string) (history.Found, error) {
 	}
 	s.top, s.start, s.at, s.match = int64(top), int64(min(start, top)), map[int64]int{}, expression(s.asked.Terms)
 	full, below, size := false, s.start, 0
+	if slices.ContainsFunc(s.asked.Terms, func(t history.Term) bool { return t.Prefix }) {
+		size = everywhere
+	}
 	for below > 0 && !full && time.Since(s.begun) < searchTime {
 		begun := time.Now()
 		var err error
 		if below, full, err = s.look(size, below); err != nil {
 			return history.Found{}, err
 		}
-		if took := time.Since(begun); took < searchTime/6 {
+		if took := time.Since(begun); size == everywhere {
+			continue
+		} else if took < searchTime/6 {
 			size = min(size+1, len(regions)-1)
 		} else if took > searchTime/2 {
 			size = max(size-1, 0)
@@ -206,7 +215,10 @@ func (s *searching) words(cursor string) (history.Found, error) {
 // which is 0 at its end, and whether the page is full.
 func (s *searching) look(size int, below int64) (int64, bool, error) {
 	below = s.leap(below)
-	floor := (below - 1) >> regions[size] << regions[size]
+	floor := int64(0)
+	if size != everywhere {
+		floor = (below - 1) >> regions[size] << regions[size]
+	}
 	for below > floor && below > 0 && time.Since(s.begun) < searchTime {
 		on, full, err := s.pass(size, floor, below)
 		if err != nil || full {
@@ -244,8 +256,11 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 		return 0, false, err
 	}
 	defer func() { _ = rows.Close() }()
-	idle := 0
-	skip := int64(-1) // a stretch
+	begun, idle, skip := time.Now(), 0, int64(-1) // a stretch
+	step := longStep
+	if size == everywhere {
+		step *= 200
+	}
 	for rows.Next() {
 		var n int64
 		if err := rows.Scan(&n); err != nil {
@@ -253,21 +268,25 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 		}
 		stretch := n >> stretchBits
 		if stretch != skip {
-			if s.allowed != nil {
-				if _, ok := slices.BinarySearch(s.allowed, stretch); !ok {
-					return s.leap(n + 1), false, nil
+			more := false
+			if s.leap(n+1) == n+1 {
+				if more, full, err = s.take(stretch, n); err != nil || full {
+					return n + 1, full, err
 				}
-			}
-			more, full, err := s.take(stretch, n)
-			if err != nil || full {
-				return n + 1, full, err
+			} else if size != everywhere {
+				return s.leap(n + 1), false, nil
 			}
 			if more {
 				continue
 			}
-			skip, idle = stretch, 0
+			if skip = stretch; size != everywhere {
+				idle = 0
+			}
 		}
-		if idle++; idle == longStep {
+		if idle++; idle%256 == 0 && time.Since(begun) > searchTime {
+			return n, false, nil
+		}
+		if idle == step {
 			on, err := s.over(skip)
 			return on, false, err
 		}
@@ -327,6 +346,9 @@ const matching = "SELECT rowid FROM history_word WHERE history_word MATCH ? AND 
 
 // within is what matches in one region alone.
 func (s *searching) within(size int, entry int64) string {
+	if size == everywhere {
+		return s.match
+	}
 	return `"` + regionWord(size, entry) + `" AND ` + s.match
 }
 
