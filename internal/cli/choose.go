@@ -57,7 +57,7 @@ func rank(i store.Info) int {
 func pick(ctx context.Context, w World, from []store.Info) (string, error) {
 	t := tabwriter.NewWriter(w.Err, 0, 0, 2, ' ', 0)
 	for n, i := range from {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", n+1, i.ID[:6], ago(w.Now().Sub(i.Updated)), stateOf(i), print.Clean(i.Title))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", n+1, print.Clean(beginning(i.ID, 6)), ago(w.Now().Sub(i.Updated)), stateOf(i), print.Clean(i.Title))
 	}
 	if err := t.Flush(); err != nil {
 		return "", err
@@ -89,6 +89,9 @@ func pick(ctx context.Context, w World, from []store.Info) (string, error) {
 		}
 	}
 }
+
+// beginning is the first letters of an id. Those of a database that another program wrote may be shorter.
+func beginning(id string, n int) string { return id[:min(n, len(id))] }
 
 // stateOf is how a session stands, in a word.
 func stateOf(i store.Info) string {

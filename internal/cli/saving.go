@@ -112,6 +112,6 @@ var errNoSessions = errors.New("there are no sessions yet: every run but those w
 // hint tells a person how to go on with a session.
 func (w World) hint(id string, o Options) {
 	if id != "" && w.ErrTerm && o.Format == string(print.Text) {
-		print.Hint(w.Err, "session "+id+"  (to go on: jig resume "+id[:4]+" -m TEXT)", w.color(true))
+		print.Hint(w.Err, "session "+id+"  (to go on: jig resume "+beginning(id, shortestID)+" -m TEXT)", w.color(true))
 	}
 }
