@@ -15,9 +15,9 @@ import (
 const (
 	// searchTime is how long a page of a search looks for more before it says where to go on. It bounds
 	// the work of words that are everywhere but hardly ever together.
-	searchTime = 30 * time.Millisecond
-	// longStep is how many matches of a session that is known already are passed by one by one before
-	// the rest of it is leapt over.
+	searchTime = 25 * time.Millisecond
+	// longStep is how many matches of sessions that are known already, or not asked for, are passed by one by
+	// one before the rest of them is leapt over.
 	longStep = 100
 )
 
@@ -244,8 +244,8 @@ func (s *searching) leap(below int64) int64 {
 	return (s.allowed[i-1] + 1) << stretchBits
 }
 
-// pass reads matches one after the other until it must leap: over a stretch that is not allowed, or
-// over more of a session of which enough is known.
+// pass reads matches one after the other until it must leap: over stretches that are not allowed, or over
+// more of a session of which enough is known.
 func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err error) {
 	seek, err := s.prepare(matching)
 	if err != nil {
@@ -266,27 +266,25 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 		if err := rows.Scan(&n); err != nil {
 			return 0, false, err
 		}
-		stretch := n >> stretchBits
-		if stretch != skip {
-			more := false
-			if s.leap(n+1) == n+1 {
-				if more, full, err = s.take(stretch, n); err != nil || full {
-					return n + 1, full, err
-				}
-			} else if size != everywhere {
-				return s.leap(n + 1), false, nil
+		wanted := s.leap(n+1) == n+1
+		if stretch := n >> stretchBits; wanted && stretch != skip {
+			more, full, err := s.take(stretch, n)
+			if err != nil || full {
+				return n + 1, full, err
 			}
 			if more {
+				idle = 0
 				continue
 			}
-			if skip = stretch; size != everywhere {
-				idle = 0
-			}
+			skip = stretch
 		}
 		if idle++; idle%256 == 0 && time.Since(begun) > searchTime {
 			return n, false, nil
 		}
 		if idle == step {
+			if !wanted {
+				return s.leap(n + 1), false, nil
+			}
 			on, err := s.over(skip)
 			return on, false, err
 		}
