@@ -57,7 +57,7 @@ func rank(i store.Info) int {
 func pick(ctx context.Context, w World, from []store.Info) (string, error) {
 	t := tabwriter.NewWriter(w.Err, 0, 0, 2, ' ', 0)
 	for n, i := range from {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", n+1, i.ID[:6], ago(w.Now().Sub(i.Updated)), stateOf(i), print.Clean(i.Title))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", n+1, print.Clean(beginning(i.ID, 6)), ago(w.Now().Sub(i.Updated)), stateOf(i), print.Clean(i.Title))
 	}
 	if err := t.Flush(); err != nil {
 		return "", err
@@ -90,6 +90,9 @@ func pick(ctx context.Context, w World, from []store.Info) (string, error) {
 	}
 }
 
+// beginning is the first letters of an id. Those of a database that another program wrote may be shorter.
+func beginning(id string, n int) string { return id[:min(n, len(id))] }
+
 // stateOf is how a session stands, in a word.
 func stateOf(i store.Info) string {
 	switch {
@@ -109,9 +112,9 @@ func ago(d time.Duration) string {
 	case d < time.Minute:
 		return "now"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
+		return strconv.Itoa(int(d/time.Minute)) + "m ago"
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
+		return strconv.Itoa(int(d/time.Hour)) + "h ago"
 	}
-	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d ago"
 }

@@ -13,6 +13,7 @@ import (
 
 	"jig/internal/config"
 	"jig/internal/export"
+	"jig/internal/proto"
 	"jig/internal/store"
 )
 
@@ -80,7 +81,7 @@ func exportSession(w World, id, to, format string) error {
 		return err
 	}
 	if to == "" {
-		return writeSession(w.Out, db, i, format)
+		return writeSession(w, w.Out, db, i, format)
 	}
 	path := to
 	if !filepath.IsAbs(path) {
@@ -94,7 +95,7 @@ func exportSession(w World, id, to, format string) error {
 	if err != nil {
 		return fmt.Errorf("--to: %s cannot be written: %w", config.Shown(to), cause(err))
 	}
-	if err = errors.Join(writeSession(f, db, i, format), f.Close()); err != nil {
+	if err = errors.Join(writeSession(w, f, db, i, format), f.Close()); err != nil {
 		_ = os.Remove(path) // half of it is worse than none
 		return fmt.Errorf("--to: %s cannot be written: %w", config.Shown(to), cause(err))
 	}
@@ -102,12 +103,39 @@ func exportSession(w World, id, to, format string) error {
 	return err
 }
 
-func writeSession(to io.Writer, db *store.DB, i store.Info, format string) error {
+// factsOf reads a session for people: what of it is damaged is left out, and said.
+func factsOf(w World, db *store.DB, id string) ([]proto.Event, error) {
+	var out []proto.Event
+	lost := uint64(0)
+	for line, err := range db.Lines(id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		seq, f, err := proto.Decode(line)
+		if err != nil {
+			lost++
+			continue
+		}
+		out = append(out, proto.Event{Seq: seq, Fact: f})
+	}
+	if n := len(out); n > 0 {
+		lost = max(lost, out[n-1].Seq-uint64(n))
+	}
+	if lost > 0 {
+		w.warn("session %s is damaged: facts of it are missing (%d), and left out here", id, lost)
+	}
+	return out, nil
+}
+
+func writeSession(w World, to io.Writer, db *store.DB, i store.Info, format string) error {
 	a := export.About{ID: i.ID, Title: i.Title, Agent: i.Agent, Provider: i.Provider, Model: i.Model, Root: i.Root, Created: i.Created, Updated: i.Updated}
 	if format == "jsonl" {
+		if _, err := db.Facts(i.ID); err != nil {
+			return err // nobody could go on with it
+		}
 		return export.Portable(to, a, db.Lines(i.ID, 0))
 	}
-	facts, err := db.Facts(i.ID)
+	facts, err := factsOf(w, db, i.ID)
 	if err != nil {
 		return err
 	}

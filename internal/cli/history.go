@@ -144,7 +144,7 @@ func withHistory(ctx context.Context, w World, do func(*store.DB) error) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing is lost that the next one could not make up for
 	soon, cancel := context.WithTimeout(ctx, historyPatience)
 	defer cancel()
 	if err := db.Transcribe(soon, w.attributes); err != nil && ctx.Err() == nil {
@@ -152,6 +152,9 @@ func withHistory(ctx context.Context, w World, do func(*store.DB) error) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if soon.Err() != nil {
+		w.warn("not all sessions are in the history yet, the oldest of them are missing; the next search goes on with them")
 	}
 	return do(db)
 }

@@ -33,9 +33,6 @@ func readImport(w World, o resumeOptions) (*arrival, error) {
 	}
 	there := lastBegan(facts)
 	run := o.Options
-	if run.Persona == "" {
-		run.Agent = there.Agent
-	}
 	quiet := w
 	quiet.Err = io.Discard // what it warns of is said when the session opens
 	s, cfg, err := load(quiet, run)
@@ -45,6 +42,9 @@ func readImport(w World, o resumeOptions) (*arrival, error) {
 	if _, err := cfg.Agent(there.Agent); err != nil && run.Persona == "" && (there.Agent != "default" || run.Model == "") {
 		return nil, usagef("%s was written by the agent %q, which your configuration does not have: name one of yours with --persona (%s)",
 			config.Shown(o.Session), config.Shown(there.Agent), names(cfg))
+	}
+	if _, err := cfg.Agent(there.Agent); err == nil && run.Persona == "" {
+		run.Agent = there.Agent
 	}
 	p, err := prepare(quiet, s, cfg, run)
 	if err != nil {
@@ -62,39 +62,18 @@ func readImport(w World, o resumeOptions) (*arrival, error) {
 }
 
 // keep puts the session into the database.
-func (a *arrival) keep(w World, db *store.DB) (id string, err error) {
-	id = store.NewID()
-	err = db.Import(id, a.from, func(yield func(proto.Fact, error) bool) {
+func (a *arrival) keep(db *store.DB, id string) error {
+	return db.Import(id, a.from, func(yield func(proto.Fact, error) bool) {
 		for _, f := range a.facts {
 			if !yield(f, nil) {
 				return
 			}
 		}
 	})
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(w.Err, "jig: %s is session %s here\n", print.Clean(config.Shown(a.name)), id)
-	return id, nil
 }
 
-// takeIn makes a session of a file, and the database where there is none.
-func takeIn(w World, o resumeOptions) (*store.DB, string, error) {
-	a, err := readImport(w, o)
-	if err != nil {
-		return nil, "", err
-	}
-	db, err := newStore(w)
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := a.keep(w, db)
-	if err != nil {
-		_ = db.Close()
-		return nil, "", err
-	}
-	return db, id, nil
-}
+// shown is the file's name.
+func (a *arrival) shown() string { return print.Clean(config.Shown(a.name)) }
 
 // noticeMoved is the kind of the notice that tells a model that its session was brought here.
 const noticeMoved = "moved"

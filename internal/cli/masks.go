@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"jig/internal/config"
 	"jig/internal/tool"
@@ -12,18 +13,20 @@ import (
 // shortestKey is from how many bytes on a key is looked for: what is shorter stands in any text.
 const shortestKey = 8
 
-// masks takes the keys that this start holds out of a text, nil where it holds none.
+// masks takes the keys that this start holds out of a text, with what truncation left of them; nil where
+// it holds none.
 func masks(cfg *config.Config, p *plan) func(string) string {
-	pairs := heldKeys(cfg, p)
-	if len(pairs) == 0 {
+	keys := heldKeys(cfg, p)
+	if len(keys) == 0 {
 		return nil
 	}
-	return strings.NewReplacer(pairs...).Replace
+	runs := sync.OnceValue(func() *keyRuns { return newKeyRuns(keys) })
+	return func(s string) string { return runs().mask(s) }
 }
 
 // heldKeys are the keys of the configuration and of the environment that jig uses itself, each with
 // what stands in its place. The longest come first, since one may be part of another.
-func heldKeys(cfg *config.Config, p *plan) []string {
+func heldKeys(cfg *config.Config, p *plan) [][2]string {
 	type held struct{ key, mask string }
 	var all []held
 	add := func(name, value string) {
@@ -52,9 +55,9 @@ func heldKeys(cfg *config.Config, p *plan) []string {
 		add("keys."+name, key.Reveal())
 	}
 	slices.SortStableFunc(all, func(a, b held) int { return cmp.Or(cmp.Compare(len(b.key), len(a.key)), cmp.Compare(a.mask, b.mask)) })
-	var out []string
+	var out [][2]string
 	for _, h := range all {
-		out = append(out, h.key, h.mask)
+		out = append(out, [2]string{h.key, h.mask})
 	}
 	return out
 }

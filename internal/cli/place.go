@@ -19,7 +19,8 @@ import (
 // place is where an agent's tools act, with all that they may need to know of it.
 type place struct {
 	root, cwd, home, temp, cache string
-	binary                       string // the running program; "" is unknown
+	binary                       string   // the running program; "" is unknown
+	own                          []string // files that this process has open itself
 	env                          []string
 	keys                         []string // names of variables that hold a provider's key
 	extra                        []string // what the configuration sets for commands
@@ -50,6 +51,9 @@ func newPlace(w World, s *survey, cfg *config.Config) place {
 	here := cfg.Environments["local"]
 	for _, name := range slices.Sorted(maps.Keys(here.Env)) {
 		p.extra = append(p.extra, name+"="+here.Env[name].Reveal())
+	}
+	if path, err := database(w); err == nil {
+		p.own = []string{path, path + "-wal", path + "-shm"}
 	}
 	p.yield, _ = w.Getenv(testOnlyYield)
 	p.reach = reaches(w, s, cfg)

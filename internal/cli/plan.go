@@ -72,7 +72,11 @@ func load(w World, o Options) (*survey, *config.Config, error) {
 	}
 	cfg, warnings, err := s.load(w)
 	if s.noPlaces != nil {
-		w.warn("%v; the user's own configuration is left out", s.noPlaces)
+		nothing := ""
+		if o.headless() && !o.NoSave {
+			nothing = ", and no session is kept"
+		}
+		w.warn("%v; the user's own configuration is left out%s", s.noPlaces, nothing)
 	}
 	for _, text := range s.warnings {
 		w.warn("%s", text)
@@ -223,8 +227,8 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	send.System = host.Prompt(harness, surroundings(w, s, o), instructions)
 	p.turn.Limits.Rounds = o.MaxTurns
 	p.turn.Retry = patience(w, o)
-	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Ref: o.Model, Root: s.root, Tools: p.turn.Tools.Names(),
-		System: send.System, Reasoning: send.Reasoning}
+	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Ref: p.resolved.Name, Root: s.root, Tools: p.turn.Tools.Names(),
+		System: send.System, Reasoning: send.Reasoning, Nested: modelStarted(w)}
 	if w.Cwd != s.root {
 		p.began.Cwd = w.Cwd
 	}

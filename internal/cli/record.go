@@ -63,10 +63,8 @@ func secrets(w World, cfg *config.Config, p *plan) []string {
 		add(key.Reveal())
 	}
 	add(held(w.Environ)...)
-	for i, s := range heldKeys(cfg, p) {
-		if i%2 == 1 { // what a session shows in a key's place is no less the key: whoever plays may not hold it
-			out = append(out, s)
-		}
+	for _, k := range heldKeys(cfg, p) {
+		out = append(out, k[1]) // what a session shows in a key's place is no less the key: whoever plays may not hold it
 	}
 	return out
 }

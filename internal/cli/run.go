@@ -97,6 +97,9 @@ func unknown(w World, o Options) error {
 // headless is one message and its answer. known is told what is known of the run before it has a
 // session.
 func headless(ctx context.Context, w World, o Options, known *print.Report) error {
+	if o.NoSave && modelStarted(w) { // what it cost would be in no usage
+		return refusedHere("--no-save")
+	}
 	text, err := message(w, o.Message)
 	if err != nil {
 		return err
@@ -119,8 +122,9 @@ func headless(ctx context.Context, w World, o Options, known *print.Report) erro
 		first = proto.SetGoal{Objective: o.Goal, Text: text}
 	}
 	id, log := keep.begin(p)
+	defer context.AfterFunc(ctx, keep.hurry)()
 	defer w.hint(id, o)
-	return launch{w, o, s, cfg, p, known}.run(ctx, opening{id: id, log: log, db: keep.db, commands: []proto.Command{first}, turn: true})
+	return launch{w, o, s, cfg, p, known}.run(ctx, &opening{id: id, log: log, db: keep.db, commands: []proto.Command{first}, turn: true})
 }
 
 // launch is a headless run with all that is known before its session opens.
@@ -141,10 +145,14 @@ type opening struct {
 	old      []proto.Fact
 	commands []proto.Command
 	turn     bool // the last one begins a turn
+
+	// begin fills in the session once all else is known to work, nil where it is there already.
+	begin     func(*opening) error
+	untouched bool // nothing of what it was told was done
 }
 
 // run opens the session, tells it what it is to do, and writes what comes back.
-func (l launch) run(ctx context.Context, at opening) error {
+func (l launch) run(ctx context.Context, at *opening) error {
 	w, o, p := l.w, l.o, l.p
 	l.known.Provider, l.known.Model = p.resolved.ProviderName, p.resolved.ID
 	for _, x := range p.warnings {
@@ -163,6 +171,12 @@ func (l launch) run(ctx context.Context, at opening) error {
 		return err
 	}
 	defer closeRecording(w, recorder, o)
+	at.untouched = true
+	if at.begin != nil {
+		if err := at.begin(at); err != nil {
+			return err
+		}
+	}
 	beside, log := transcribe(w, at.id, at.log, at.db)
 	defer beside.end(w)
 	h := host.New()
@@ -177,6 +191,8 @@ func (l launch) run(ctx context.Context, at opening) error {
 	if err != nil {
 		return err
 	}
+	before := h.Facts(id)
+	defer func() { at.untouched = h.Facts(id) == before }()
 	for len(at.commands) > 1 || len(at.commands) == 1 && !at.turn {
 		if err := h.Do(ctx, id, at.commands[0]); err != nil {
 			return err

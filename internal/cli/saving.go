@@ -57,6 +57,13 @@ func (k *saving) begin(p *plan) (id string, log session.Store) {
 	return k.log.ID(), k.log
 }
 
+// hurry lets the run's end wait for no other process.
+func (k *saving) hurry() {
+	if k != nil && k.opening != nil {
+		k.opening.Hurry()
+	}
+}
+
 // end lets go of the session and closes the database.
 func (k *saving) end(w World) {
 	if k == nil || k.opening == nil {
@@ -105,6 +112,6 @@ var errNoSessions = errors.New("there are no sessions yet: every run but those w
 // hint tells a person how to go on with a session.
 func (w World) hint(id string, o Options) {
 	if id != "" && w.ErrTerm && o.Format == string(print.Text) {
-		print.Hint(w.Err, "session "+id+"  (to go on: jig resume "+id[:4]+" -m TEXT)", w.color(true))
+		print.Hint(w.Err, "session "+id+"  (to go on: jig resume "+beginning(id, shortestID)+" -m TEXT)", w.color(true))
 	}
 }

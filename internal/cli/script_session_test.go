@@ -5,6 +5,7 @@ package cli_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ import (
 
 // sessionCommands are what scripts about sessions can do.
 var sessionCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"session": cmdSession, "continues": cmdContinues, "same": cmdSame, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord, "listed": cmdListed, "grepfile": cmdGrepfile, "recordfile": cmdRecordfile,
+	"session": cmdSession, "continues": cmdContinues, "same": cmdSame, "until": cmdUntil, "cut": cmdCut, "swap": cmdSwap, "record": cmdRecord, "listed": cmdListed, "grepfile": cmdGrepfile, "recordfile": cmdRecordfile, "damage": cmdDamage,
 }
 
 // cmdSession puts the ids of the newest sessions into variables: session NAME….
@@ -179,6 +180,21 @@ func cmdRecord(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.Append(1, began, proto.Said{Message: msg.Say(msg.User, args[2])}, proto.Ended{Why: proto.Done}))
 	ts.Check(s.Close())
 	ts.Check(db.Close())
+}
+
+// cmdDamage takes a fact out of a session's log: damage ID N.
+func cmdDamage(ts *testscript.TestScript, neg bool, args []string) {
+	takes(ts, neg, args, 2, 2, "damage ID N")
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs("home/.local/share/jig/jig.db"))
+	ts.Check(err)
+	r, err := db.Exec("DELETE FROM fact WHERE key = (SELECT num FROM session WHERE id = ?) << 32 | ?", args[0], args[1])
+	ts.Check(err)
+	n, err := r.RowsAffected()
+	ts.Check(err)
+	ts.Check(db.Close())
+	if n != 1 {
+		ts.Fatalf("session %s has no fact %s", args[0], args[1])
+	}
 }
 
 // cmdGrepfile looks for a text in a file that is none of text: [!] grepfile FILE TEXT. A file that is not

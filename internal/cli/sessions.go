@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -10,135 +9,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"jig/internal/config"
 	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
 	"jig/internal/session"
 	"jig/internal/store"
 )
-
-// listSessions prints the index, the newest first. It reads no configuration and no log, and makes no
-// database where there is none.
-func listSessions(w World, o Options) error {
-	db, err := openStore(w)
-	if errors.Is(err, errNoSessions) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer closeStore(w, db)
-	q := store.Query{}
-	if o.Project {
-		q.Root = projectRoot(w)
-	}
-	all, err := db.List(q)
-	if err != nil {
-		return err
-	}
-	var rows [][]string
-	for _, i := range all {
-		rows = append(rows, sessionRow(w, i))
-	}
-	return columns(w, rows)
-}
-
-func projectRoot(w World) string {
-	return config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(dir + "/.git") })
-}
-
-func sessionRow(w World, i store.Info) []string {
-	return []string{i.ID, ago(w.Now().Sub(i.Updated)), stateOf(i), turns(i.Turns), bounded(i.Agent, 20), bounded(i.Provider+":"+i.Model, 40),
-		tail(shortHome(w, i.Root), 40), i.Title}
-}
-
-func turns(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return strconv.Itoa(n) + " messages"
-}
-
-// shortHome writes the home folder as people do.
-func shortHome(w World, path string) string {
-	if rest, ok := strings.CutPrefix(path, w.Home); ok && w.Home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
-		return "~" + rest
-	}
-	return path
-}
-
-// bounded is the beginning of a text.
-func bounded(s string, most int) string {
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
-}
-
-// tail is the end of a path, from the beginning of a name on where that is possible.
-func tail(path string, most int) string {
-	n := utf8.RuneCountInString(path)
-	if n <= most {
-		return path
-	}
-	path = string([]rune(path)[n-most+1:])
-	if i := strings.IndexAny(path, `/\`); i > 0 {
-		path = path[i:]
-	}
-	return "…" + path
-}
-
-// columns writes rows one below the other, as wide as they need. A tabwriter takes several times as
-// long, and so does looking at every character, which shows with thousands of rows.
-func columns(w World, rows [][]string) error {
-	var widths []int
-	for _, r := range rows {
-		for i, cell := range r {
-			if !plain(cell) {
-				r[i] = print.Clean(config.Shown(cell))
-			}
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], width(r[i]))
-		}
-	}
-	b := bufio.NewWriterSize(w.Out, 64<<10)
-	for _, r := range rows {
-		for i, cell := range r {
-			_, _ = b.WriteString(cell) // Flush gives the first error
-			if i+1 < len(r) {
-				for range widths[i] - width(cell) + 2 {
-					_ = b.WriteByte(' ')
-				}
-			}
-		}
-		_ = b.WriteByte('\n')
-	}
-	return b.Flush()
-}
-
-// plain says that a text has nothing but what is seen as it is written.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
-func width(s string) int {
-	if plain(s) {
-		return len(s)
-	}
-	return utf8.RuneCountInString(s)
-}
 
 func sessionsCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "sessions", Short: "delete and rename sessions",

@@ -53,7 +53,7 @@ func openCode(t config.Tool, p place) (tool.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Home = p.home
+	c.Home, c.Own = p.home, p.own
 	return code.New(p.root, c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"jig/internal/msg"
@@ -51,7 +52,7 @@ func (c *checker) fact(seq uint64, line []byte) (proto.Fact, error) {
 	if err := json.Unmarshal(line, &h); err != nil {
 		return nil, errors.New("there is no fact")
 	}
-	if !contains(known, h.Type) {
+	if !slices.Contains(known, h.Type) {
 		return nil, &UnknownError{int(seq) + 1, h.Type}
 	}
 	n, f, err := proto.Decode(line)
@@ -62,15 +63,6 @@ func (c *checker) fact(seq uint64, line []byte) (proto.Fact, error) {
 		return nil, fmt.Errorf("fact %d stands where fact %d belongs", n, seq)
 	}
 	return c.allow(seq, f)
-}
-
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *checker) allow(seq uint64, f proto.Fact) (proto.Fact, error) {

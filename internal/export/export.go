@@ -57,11 +57,11 @@ type talk struct {
 	said  int // messages of a person
 }
 
-// read makes a talk of facts.
-func read(facts []proto.Fact) *talk {
+// read makes a talk of facts. Some may be missing.
+func read(facts []proto.Event) *talk {
 	t := &talk{calls: map[string]*call{}}
-	for i, f := range facts {
-		t.add(uint64(i)+1, f)
+	for _, e := range facts {
+		t.add(e.Seq, e.Fact)
 	}
 	for _, p := range t.parts {
 		if p.kind == person {

@@ -32,10 +32,18 @@ func answers(text string, calls ...string) proto.Said {
 
 func closes(call, text string) proto.Closed { return proto.Closed{Call: call, Result: tool.Text(text)} }
 
+func numbered(facts []proto.Fact) []proto.Event {
+	var out []proto.Event
+	for i, f := range facts {
+		out = append(out, proto.Event{Seq: uint64(i) + 1, Fact: f})
+	}
+	return out
+}
+
 func page(t *testing.T, a export.About, facts ...proto.Fact) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := export.HTML(&b, a, facts); err != nil {
+	if err := export.HTML(&b, a, numbered(facts)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -44,7 +52,7 @@ func page(t *testing.T, a export.About, facts ...proto.Fact) string {
 func markdown(t *testing.T, facts ...proto.Fact) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := export.Markdown(&b, about, facts); err != nil {
+	if err := export.Markdown(&b, about, numbered(facts)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -105,7 +113,7 @@ func TestNothingInMarkdownIsHTMLOrRuns(t *testing.T) {
 	for _, x := range hostile {
 		a, facts := everywhere(x)
 		var b bytes.Buffer
-		if err := export.Markdown(&b, a, facts); err != nil {
+		if err := export.Markdown(&b, a, numbered(facts)); err != nil {
 			t.Fatal(err)
 		}
 		code := ""

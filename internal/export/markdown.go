@@ -14,7 +14,7 @@ import (
 
 // Markdown writes a session as Markdown. A model's text is Markdown as it wrote it, but none of it is
 // taken for HTML and no block of code goes on behind it; all else stands in quotes or in code.
-func Markdown(to io.Writer, a About, all []proto.Fact) error {
+func Markdown(to io.Writer, a About, all []proto.Event) error {
 	t := read(all)
 	m := text{bufio.NewWriter(to)}
 	m.say("# %s\n", oneLine(titleOr(a)))

@@ -20,7 +20,7 @@ import (
 // HTML writes a session as one page that needs nothing else: no script, no font, no request. All that
 // came from people, models, tools and files goes through esc, into text or into a quoted attribute;
 // the policy of the page would keep a browser from running it even where that failed.
-func HTML(to io.Writer, a About, facts []proto.Fact) error {
+func HTML(to io.Writer, a About, facts []proto.Event) error {
 	t := read(facts)
 	b := bufio.NewWriter(to)
 	p := page{b}

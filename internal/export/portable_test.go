@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -166,6 +167,24 @@ func TestFileOfRewindsAloneIsGivenUp(t *testing.T) {
 	}
 }
 
+// endless is a line that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestLineWithoutEndIsGivenUp(t *testing.T) {
+	head, _, _ := bytes.Cut(portable(t, small()...), []byte("\n"))
+	_, _, err := export.Read(io.MultiReader(bytes.NewReader(append(head, '\n')), endless{}))
+	if err == nil || !strings.Contains(err.Error(), "larger than a session may be") {
+		t.Error(err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(portable(f, small()...))
 	_, facts := everywhere("<x>")
@@ -207,11 +226,11 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if err := export.HTML(&out, a, got); err != nil {
+		if err := export.HTML(&out, a, numbered(got)); err != nil {
 			t.Error(err)
 		}
 		onlyOurs(t, fmt.Sprint(len(got)), out.String())
-		if err := export.Markdown(&out, a, got); err != nil {
+		if err := export.Markdown(&out, a, numbered(got)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -35,6 +35,7 @@ type Projector struct {
 	known  Created
 	calls  map[string]msg.Call // of the last reply that made any; all are closed before the next
 	denied map[string]bool
+	unless map[string]string // what the model reads of a call that nobody could be asked about
 }
 
 // Upto is the number of the last fact that it was given.
@@ -86,6 +87,9 @@ func (c *Change) cut(at uint64) {
 // entry makes an entry of a fact, if it is one that says something.
 func (p *Projector) entry(f Fact) (Entry, bool) {
 	e := Entry{Fact: f.Seq, Time: f.Time}
+	if p.calls == nil {
+		p.begin()
+	}
 	if p.known.Time.IsZero() {
 		p.known.Time = f.Time
 	}
@@ -97,9 +101,14 @@ func (p *Projector) entry(f Fact) (Entry, bool) {
 		return e, false
 	case proto.Said:
 		e.Kind, e.Text = p.said(fact)
+	case proto.Opened:
+		if fact.Plan.Ask != nil {
+			p.unless[fact.Call] = fact.Plan.Ask.Refusal
+		}
+		return e, false
 	case proto.Answered:
 		if fact.Choice == proto.Deny {
-			p.deny(fact.Call)
+			p.denied[fact.Call] = true
 		}
 		return e, false
 	case proto.Closed:
@@ -115,11 +124,16 @@ func (p *Projector) entry(f Fact) (Entry, bool) {
 	return e, strings.TrimSpace(e.Text) != ""
 }
 
+// begin forgets the calls of the last reply.
+func (p *Projector) begin() {
+	p.calls, p.denied, p.unless = map[string]msg.Call{}, map[string]bool{}, map[string]string{}
+}
+
 func (p *Projector) said(f proto.Said) (Kind, string) {
 	text := f.Message.Blocks.Text()
 	switch {
 	case f.Message.Role == msg.Assistant:
-		p.calls, p.denied = map[string]msg.Call{}, map[string]bool{}
+		p.begin()
 		for _, c := range f.Message.Blocks.Calls() {
 			p.calls[c.ID] = c
 		}
@@ -141,15 +155,20 @@ func (p *Projector) closed(e *Entry, f proto.Closed) {
 	e.Kind, e.Tool, e.Outcome = Tool, c.Name, Succeeded
 	e.Args = Bound(flat(c.Args), MaxArgs)
 	e.Text = Bound(f.Result.Blocks.Text(), MaxResult)
-	switch {
-	case !f.Result.Failed:
-	case p.denied[f.Call] || strings.HasPrefix(e.Text, c.Name+" was not run"):
-		e.Outcome = Blocked
-	case strings.HasPrefix(e.Text, c.Name+" was cancelled"):
-		e.Outcome = Cancelled
-	default:
-		e.Outcome = Failed
+	if f.Result.Failed {
+		e.Outcome = p.failure(f.Call, c.Name, e.Text)
 	}
+}
+
+// failure tells the ways apart in which a call may fail, by what the model read of it.
+func (p *Projector) failure(call, name, text string) Outcome {
+	switch {
+	case p.denied[call], text != "" && text == p.unless[call], strings.HasPrefix(text, name+" was not run"):
+		return Blocked
+	case text == name+" was cancelled", strings.HasSuffix(text, "[command cancelled]"):
+		return Cancelled
+	}
+	return Failed
 }
 
 // flat writes arguments for people and for the index: a line each, texts as they are and not as JSON
@@ -193,11 +212,4 @@ func Bound(s string, most int) string {
 		tail++
 	}
 	return s[:head] + fmt.Sprintf(note, tail-head) + s[tail:]
-}
-
-func (p *Projector) deny(call string) {
-	if p.denied == nil {
-		p.denied = map[string]bool{}
-	}
-	p.denied[call] = true
 }

@@ -62,6 +62,10 @@ func TestTranscriptIsWhatWasSaidAndDoneAndNotWhatWasThought(t *testing.T) {
 		closed("a", "found", false),
 		closed("c", "no", true),
 		closed("d", "shell was cancelled", true),
+		reply(msg.Call{ID: "e", Name: "shell", Args: `{}`}, msg.Call{ID: "f", Name: "write_file", Args: `{}`}),
+		proto.Opened{Call: "f", Tool: "write_file", Plan: tool.Plan{Ask: &tool.Question{Refusal: "nobody may say yes"}}},
+		closed("f", "nobody may say yes", true),
+		closed("e", "half of it\n[command cancelled]", true),
 		proto.Said{Message: msg.Say(msg.User, "job b3 ended"), Notice: "b"},
 		proto.Said{Message: msg.Say(msg.User, "it is another day"), Notice: proto.NoticeDate},
 		proto.Said{Message: msg.Message{Role: msg.User, Blocks: msg.Blocks{msg.Image{MIME: "image/png", Data: []byte("PNG")}}}},
@@ -76,13 +80,15 @@ func TestTranscriptIsWhatWasSaidAndDoneAndNotWhatWasThought(t *testing.T) {
 		"7 tool grep succeeded {pattern: x\ny\nn: 3}: found",
 		"8 tool shell blocked {}: no",
 		"9 tool shell cancelled {}: shell was cancelled",
-		"10 notice: job b3 ended",
-		"13 notice: goal active: all green",
+		"12 tool write_file blocked {}: nobody may say yes",
+		"13 tool shell cancelled {}: half of it\n[command cancelled]",
+		"14 notice: job b3 ended",
+		"17 notice: goal active: all green",
 	}
 	if d := cmp.Diff(want, said(c.Append)); d != "" {
 		t.Error(d)
 	}
-	if c.After != 0 || c.Upto != 15 || c.Cut != 0 || c.Created.Attributes["repository"] != "/r" || !c.Created.Time.Equal(noon) {
+	if c.After != 0 || c.Upto != 19 || c.Cut != 0 || c.Created.Attributes["repository"] != "/r" || !c.Created.Time.Equal(noon) {
 		t.Errorf("%+v", c)
 	}
 }

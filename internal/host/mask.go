@@ -6,9 +6,9 @@ import (
 	"jig/internal/tool"
 )
 
-// masked takes the keys out of what tools brought, where it enters the log: whoever reads it later, the
-// model among them, then needs no mask of their own. What the model itself said stays as it is, since
-// it was signed so, and it was shown no key.
+// masked takes the keys out of what enters the log: whoever reads it later, the model and its provider
+// among them, then needs no mask of their own. What the model itself said stays as it is, since it may
+// have been signed so, and it was shown no key.
 func (s *seat) masked(facts []proto.Fact) []proto.Fact {
 	mask := s.setup.Mask
 	if mask == nil {
@@ -24,7 +24,7 @@ func (s *seat) masked(facts []proto.Fact) []proto.Fact {
 			f.Cause = mask(f.Cause)
 			out[i] = f
 		case proto.Said:
-			if f.Notice != "" {
+			if f.Message.Role == msg.User {
 				f.Message.Blocks = maskBlocks(mask, f.Message.Blocks)
 			}
 			out[i] = f
@@ -37,6 +37,15 @@ func (s *seat) masked(facts []proto.Fact) []proto.Fact {
 			out[i] = f
 		case proto.Asked:
 			f.Question = *maskQuestion(mask, &f.Question)
+			out[i] = f
+		case proto.Goal:
+			f.Objective, f.Why = mask(f.Objective), mask(f.Why)
+			out[i] = f
+		case proto.Titled:
+			f.Title = mask(f.Title)
+			out[i] = f
+		case proto.Ended:
+			f.Error, f.Note, f.What = mask(f.Error), mask(f.Note), mask(f.What)
 			out[i] = f
 		default:
 			out[i] = f
@@ -72,6 +81,6 @@ func maskQuestion(mask func(string) string, q *tool.Question) *tool.Question {
 		return nil
 	}
 	m := *q
-	m.Text, m.Card = mask(m.Text), maskCard(mask, m.Card)
+	m.Text, m.Covers, m.Refusal, m.Card = mask(m.Text), mask(m.Covers), mask(m.Refusal), maskCard(mask, m.Card)
 	return &m
 }

@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"jig/internal/agent"
+	"jig/internal/money"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -38,11 +40,12 @@ type seat struct {
 
 	landed int // notices that the next request brings so far
 
-	before proto.Cost // what was spent before the session was opened
+	told   money.Amount // what was said last of what was spent, children's included
+	before proto.Cost   // what was spent before the session was opened
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
-	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost}
+	return &seat{setup: s, line: l, pending: newPending(), inbox: newInbox(), before: l.State().Cost, told: l.State().Cost.Session}
 }
 
 func (s *seat) submit(c proto.Submit) {
@@ -193,8 +196,29 @@ func (s *seat) cost() []proto.Fact {
 	}
 	c.Session = s.before.Session.Plus(c.Session)
 	c.Children = s.before.Children.Plus(c.Children)
-	c.Turn = c.Session - s.line.State().Cost.Session
+	c.Turn = c.Session - s.told
+	s.told = c.Session
 	return []proto.Fact{*c}
+}
+
+// priced says with each reply what was spent by then: a jig that is killed never comes to a turn's end.
+func (s *seat) priced(facts []proto.Fact) []proto.Fact {
+	if s.setup.Cost == nil {
+		return facts
+	}
+	for i, f := range facts {
+		said, ok := f.(proto.Said)
+		if !ok || said.Round == 0 {
+			continue
+		}
+		if c := s.setup.Cost(); c != nil {
+			own := s.before.Session - s.before.Children + c.Session - c.Children
+			said.Spent = &own
+			facts = slices.Clone(facts)
+			facts[i] = said
+		}
+	}
+	return facts
 }
 
 // turn runs one turn. again says that it may begin with nothing said, because it is tried again; else
@@ -231,7 +255,7 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 
 // Say, Show, Ask and Scope make a seat the Desk of its turns.
 
-func (s *seat) Say(f ...proto.Fact) error { return s.line.Say(s.masked(f)...) }
+func (s *seat) Say(f ...proto.Fact) error { return s.line.Say(s.masked(s.priced(f))...) }
 
 // Show passes the now on. Jobs are also remembered: a run that nobody watches does not end while one
 // is going.

@@ -22,7 +22,7 @@ type Began struct {
 	Agent    string `json:"agent"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	// Ref is how the model was named when it was chosen by hand, "" when the agent's own was taken.
+	// Ref is the models: entry by which the model was named, "" where it was named by provider and id.
 	Ref  string `json:"ref,omitempty"`
 	Root string `json:"root"` // the project root
 	// Cwd is the directory that it was started in, "" where that is the root.
@@ -36,6 +36,8 @@ type Began struct {
 	Config    string `json:"config,omitempty"`
 	ConfigSum string `json:"config_sum,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
+	// Nested says that a model's command started the jig that runs it: no person began it.
+	Nested bool `json:"nested,omitempty"`
 }
 
 // Said is a message, of a person, of the model, or a notice of something that ended meanwhile.
@@ -46,6 +48,8 @@ type Said struct {
 	Round   int         `json:"round,omitempty"`  // for a reply: which request of the turn, from 1
 	Usage   *msg.Usage  `json:"usage,omitempty"`  // for a reply: nil when none was reported
 	Stop    string      `json:"stop,omitempty"`   // for a reply: why it ended
+	// Spent is, for a reply, what the session's own requests cost by then; nil where no price is known.
+	Spent *money.Amount `json:"spent,omitempty"`
 }
 
 // The notices that no call caused.

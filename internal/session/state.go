@@ -45,27 +45,74 @@ type place struct{ message, block int }
 // interrupted is what the model reads of a call that got no result.
 const interrupted = "interrupted: it is not known whether this ran or what it changed; look before you do it again"
 
-// Fold makes the state from facts.
+// Fold makes the state from facts. What was rewound is not folded at all, so that a session may be
+// rewound any number of times.
 func Fold(facts []proto.Fact) State {
 	var s State
-	for i, f := range facts {
-		s = s.Next(facts[:i], f)
+	for _, i := range standing(facts) {
+		s.Facts = uint64(i)
+		s.Apply(facts[i])
 	}
+	s.Facts = uint64(len(facts))
+	kept(facts, &s)
 	return s
+}
+
+// standing are the places of the facts that no Rewound made void.
+func standing(facts []proto.Fact) []int {
+	out := make([]int, 0, len(facts))
+	for i, f := range facts {
+		r, ok := f.(proto.Rewound)
+		if !ok {
+			out = append(out, i)
+			continue
+		}
+		if r.Before > uint64(i) {
+			continue // there is no such fact
+		}
+		for len(out) > 0 && r.Before > 0 && uint64(out[len(out)-1])+1 >= r.Before {
+			out = out[:len(out)-1]
+		}
+	}
+	return out
+}
+
+// kept puts into a state what a rewind does not undo: what was spent, how many calls were made, what
+// runs, and what a person decided about the session.
+func kept(facts []proto.Fact, s *State) {
+	s.Cost, s.Calls, s.Jobs, s.Goal, s.Title = proto.Cost{}, 0, nil, proto.Goal{}, ""
+	open := map[string]bool{}
+	for _, f := range facts {
+		switch f := f.(type) {
+		case proto.Cost:
+			s.Cost = f
+		case proto.Goal:
+			s.Goal = f
+		case proto.Titled:
+			s.Title = f.Title
+		case proto.Said:
+			s.spend(f)
+			s.told(f)
+			for _, c := range f.Message.Blocks.Calls() {
+				s.Calls++
+				open[c.ID] = true
+			}
+		case proto.Closed:
+			if open[f.Call] && f.Result.Job != "" {
+				s.Jobs = append(s.Jobs, LeftJob{f.Call, f.Result.Job, f.Result.Label})
+			}
+			delete(open, f.Call)
+		}
+	}
 }
 
 // Next is the state once a fact has come after those before it. Only a Rewound looks at those.
 func (s State) Next(before []proto.Fact, f proto.Fact) State {
-	r, ok := f.(proto.Rewound)
-	if !ok || r.Before == 0 || r.Before > uint64(len(before)) {
-		s.Apply(f)
-		return s
+	if _, ok := f.(proto.Rewound); ok {
+		return Fold(append(slices.Clip(before), f))
 	}
-	then := Fold(before[:r.Before-1])
-	// What was spent, what runs and what a person decided about the session is not undone.
-	then.Cost, then.Calls, then.Jobs, then.Goal, then.Title = s.Cost, s.Calls, s.Jobs, s.Goal, s.Title
-	then.Facts = s.Facts + 1
-	return then
+	s.Apply(f)
+	return s
 }
 
 // Apply adds one fact that undoes none. A reply with calls is followed at once by the message that
@@ -123,9 +170,8 @@ func (s *State) say(f proto.Said) {
 	s.Turn = true
 	m := f.Message
 	s.add(m)
-	if f.Notice != "" {
-		s.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j LeftJob) bool { return j.Call == f.Notice })
-	}
+	s.told(f)
+	s.spend(f)
 	if f.Date != "" {
 		s.Date = f.Date
 	}
@@ -146,6 +192,20 @@ func (s *State) say(f proto.Said) {
 		answer.Blocks = append(answer.Blocks, msg.Result{Call: c.ID, Blocks: msg.Blocks{msg.Text{Text: interrupted}}, Failed: true})
 	}
 	s.add(answer)
+}
+
+// told forgets the job whose end a notice tells.
+func (s *State) told(f proto.Said) {
+	if f.Notice != "" && len(s.Jobs) > 0 {
+		s.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j LeftJob) bool { return j.Call == f.Notice })
+	}
+}
+
+// spend takes in what a reply says of the session's cost, which a turn's end may never come to say.
+func (s *State) spend(f proto.Said) {
+	if f.Spent != nil {
+		s.Cost.Session = max(s.Cost.Session, f.Spent.Plus(s.Cost.Children))
+	}
 }
 
 func (s *State) add(m msg.Message) {

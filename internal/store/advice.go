@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -11,23 +13,33 @@ import (
 // instead is what a person can do where sessions cannot be kept.
 const instead = "--no-save runs without it"
 
+// room is what helps on a full disk.
+const room = "make room, then try again (jig resume goes on with a run that broke off)"
+
 // advice says of an error of the database what is wrong and what a person can do.
 func advice(err error) (what, todo string) {
 	var newer *newerError
+	var file *fs.PathError
 	var e *sqlite.Error
 	switch {
 	case errors.As(err, &newer):
-		return newer.Error(), "update jig, or use " + instead
+		return newer.Error(), "update jig; " + instead
 	case errors.Is(err, errForeign):
 		return errForeign.Error(), "move it away; " + instead
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "cannot be written: " + cause(err).Error(), room
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "cannot be written: " + cause(err).Error(), "see that it and its folder are yours and writable; " + instead
+	case errors.As(err, &file):
+		return "cannot be used: " + file.Path + ": " + oneLine(file.Err), "see what lies there; " + instead
 	case !errors.As(err, &e):
 		return "cannot be used: " + oneLine(err), instead
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return "cannot be written: no space left on the device", "make room, then try again, or go on with jig resume"
+		return "cannot be written: no space left on the device", room
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup), or use " + instead
+		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup); " + instead
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return "is damaged", "move it and the files beside it away (sqlite3 FILE .recover may save what is in it); " + instead
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
@@ -36,6 +48,12 @@ func advice(err error) (what, todo string) {
 		return "cannot be read or written (" + oneLine(err) + ")", "see whether the disk is full or failing; " + instead
 	}
 	return "cannot be used: " + oneLine(err), instead
+}
+
+// isBusy says that another process writes.
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,11 +57,11 @@ func (d *DB) List(q Query) ([]Info, error) {
 	} else {
 		query += " ORDER BY num DESC" // as they lie there, which is faster; the order by time comes below
 	}
-	rows, err := d.pool.Query(query, args...)
+	rows, err := d.pool.QueryContext(context.Background(), query, args...)
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var texts []string
 	for rows.Next() {
 		var row string

@@ -116,7 +116,7 @@ func reopens(t *testing.T, path string, all []*written) (left []int) {
 		again, err := d.Facts(w.id)
 		must(t, err)
 		want := append(append(slices.Clone(facts), repair...), proto.Said{Message: msg.Say(msg.User, "go on")})
-		if diff := differ(t, want, again); diff != "" {
+		if diff := differ(t, want[n:], again[min(n, len(again)):]); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -159,7 +159,7 @@ func wrecked(t *testing.T) wreck {
 		logs = append(logs, s)
 		out.all = append(out.all, &written{id: s.ID()})
 	}
-	for n := range 9 {
+	for n := range 5 {
 		for i, s := range logs {
 			w := out.all[i]
 			if n == 0 {
@@ -169,7 +169,7 @@ func wrecked(t *testing.T) wreck {
 				w.append(t, s, facts...)
 			}
 		}
-		if n == 2 {
+		if n == 1 {
 			must(t, exec(path, "PRAGMA wal_checkpoint(truncate)"))
 			for _, w := range out.all {
 				out.safe = append(out.safe, len(w.facts))
@@ -201,6 +201,7 @@ func sometimes(n int) int {
 }
 
 func TestAWALCutAnywhereLosesASuffixOnly(t *testing.T) {
+	t.Parallel()
 	w := wrecked(t)
 	cuts := []int{0, len(w.wal)}
 	for range sometimes(200) {
@@ -219,7 +220,7 @@ func TestAWALCutAnywhereLosesASuffixOnly(t *testing.T) {
 		before = left
 		kinds[left[0]] = true
 	}
-	if len(kinds) < len(cuts)/8 {
+	if len(kinds) < min(len(cuts)/2, 12) {
 		t.Errorf("%d cuts left the log in only %d lengths", len(cuts), len(kinds))
 	}
 	for i, x := range w.all {
@@ -230,12 +231,13 @@ func TestAWALCutAnywhereLosesASuffixOnly(t *testing.T) {
 }
 
 func TestAWALWithWrongBytesLosesASuffixOnly(t *testing.T) {
+	t.Parallel()
 	w := wrecked(t)
 	const frame = 4096 + 24
 	lost := 0
-	for i := range sometimes(120) {
+	for i := range sometimes(60) {
 		wal := slices.Clone(w.wal)
-		from := len(wal) - 1 - rand.IntN(20*frame)
+		from := len(wal) - 1 - rand.IntN(min(20*frame, len(wal)))
 		switch i % 3 {
 		case 0: // a bit
 			wal[from] ^= 1 << rand.IntN(8)

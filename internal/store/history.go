@@ -62,7 +62,8 @@ CREATE TABLE history_entry (
   -- In which regions it is, as words of private characters. A search that asks for one of them is done
   -- with no more work than its entries make; bounds of the number do not do that for an index that finds
   -- nothing between them. See regions.
-  region  TEXT NOT NULL AS (char(57344) || (num >> 17) || ' ' || char(57345) || (num >> 21) || ' ' || char(57346) || (num >> 25)) VIRTUAL
+  region  TEXT NOT NULL AS (char(57344) || (num >> 15) || ' ' || char(57345) || (num >> 17) || ' ' || char(57346) || (num >> 19) || ' '
+    || char(57347) || (num >> 21) || ' ' || char(57348) || (num >> 23) || ' ' || char(57349) || (num >> 25)) VIRTUAL
 ) STRICT;
 CREATE VIRTUAL TABLE history_word USING fts5(region, tool, args, text, content = 'history_entry', content_rowid = 'num',
   tokenize = 'unicode61 remove_diacritics 2');
@@ -141,6 +142,7 @@ type transcript struct {
 	session, created        int64
 	upto                    uint64
 	newest, stretch, filled int64
+	fit                     bool // the stretch was looked at: it may be gone on with
 }
 
 func (w *writer) transcribe(c history.Change) error {
@@ -218,12 +220,16 @@ func (w *writer) addEntry(t *transcript, e history.Entry) error {
 
 // stretch sees to it that there is a place for one more entry.
 func (w *writer) stretch(t *transcript, at int64) error {
+	if t.fit && t.filled < stretchSize {
+		return nil
+	}
 	if t.stretch > 0 && t.filled < stretchSize {
 		var newest, began int64
 		if err := w.row("SELECT max(num), (SELECT began FROM history_stretch WHERE num = ?) FROM history_stretch", []any{t.stretch}, &newest, &began); err != nil {
 			return err
 		}
 		if newest == t.stretch || at-began < staleness.Milliseconds() {
+			t.fit = true
 			return nil
 		}
 	}
@@ -232,7 +238,7 @@ func (w *writer) stretch(t *transcript, at int64) error {
 		return err
 	}
 	t.stretch, err = r.LastInsertId()
-	t.filled = 0
+	t.filled, t.fit = 0, true
 	return err
 }
 

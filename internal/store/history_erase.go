@@ -1,17 +1,20 @@
 package store
 
+import "context"
+
 // A deleted entry's words stay in the index, marked as deleted, until the parts that they are in are joined
 // with others. Whoever deletes a session wants them gone at once. There are two ways to that: to take each
 // word of each entry out of its page, which costs some 10 ms an entry, and to write the whole index anew.
-const eraseShare = 2000 // the first way is taken for less than one in so many entries
+const eraseShare = 400 // the first way is taken for less than one in so many entries
 
 // erase prepares for the transcripts of sessions being forgotten. done makes sure, after that, that their words
 // are gone.
 func (d *DB) erase(ids []string) (done func() error, err error) {
+	ctx := context.Background() // a deletion is not broken off half done
 	var going, all int
 	for _, id := range ids {
 		var n int
-		err := d.pool.QueryRow(`SELECT count(*) FROM history_stretch s JOIN history_entry e ON e.num >= s.num << 12 AND e.num < (s.num + 1) << 12
+		err := d.pool.QueryRowContext(ctx, `SELECT count(*) FROM history_stretch s JOIN history_entry e ON e.num >= s.num << 12 AND e.num < (s.num + 1) << 12
 			WHERE s.session = (SELECT num FROM session WHERE id = ?)`, id).Scan(&n)
 		if err != nil {
 			return nil, d.explain(err)
@@ -21,7 +24,7 @@ func (d *DB) erase(ids []string) (done func() error, err error) {
 	if going == 0 {
 		return func() error { return nil }, nil
 	}
-	if err := d.pool.QueryRow("SELECT count(*) FROM history_word_docsize").Scan(&all); err != nil {
+	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM history_word_docsize").Scan(&all); err != nil {
 		return nil, d.explain(err)
 	}
 	if going > all/eraseShare {

@@ -31,26 +31,26 @@ type follower struct {
 
 // follow finds out how far a session's transcript goes. A *history.NoSessionError says that there is no
 // such session, or not yet.
-func (d *DB) follow(id string, attributes func(root string) map[string]string) (*follower, error) {
+func (d *DB) follow(ctx context.Context, id string, attributes func(root string) map[string]string) (*follower, error) {
 	f := &follower{db: d, id: id, projector: &history.Projector{Session: id, Attributes: attributes}}
 	var upto int64
-	err := d.pool.QueryRow("SELECT s.num, coalesce(h.upto, 0) FROM session s LEFT JOIN history h ON h.session = s.num WHERE s.id = ?", id).Scan(&f.num, &upto)
+	err := d.pool.QueryRowContext(ctx, "SELECT s.num, coalesce(h.upto, 0) FROM session s LEFT JOIN history h ON h.session = s.num WHERE s.id = ?", id).Scan(&f.num, &upto)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, &history.NoSessionError{Session: id}
 	}
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	before, err := f.before(uint64(upto))
+	before, err := f.before(ctx, uint64(upto))
 	f.projector.Skip(uint64(upto), before)
 	return f, err
 }
 
 // before reads back to the last reply that made calls: their results may be still to come.
-func (f *follower) before(upto uint64) ([]history.Fact, error) {
+func (f *follower) before(ctx context.Context, upto uint64) ([]history.Fact, error) {
 	var out []history.Fact
 	for upto > 0 {
-		some, err := f.facts("key >= ? AND key <= ? ORDER BY key DESC", keyOf(f.num, 1), keyOf(f.num, upto))
+		some, err := f.facts(ctx, "key >= ? AND key <= ? ORDER BY key DESC", keyOf(f.num, 1), keyOf(f.num, upto))
 		if err != nil || len(some) == 0 {
 			return out, err
 		}
@@ -66,12 +66,12 @@ func (f *follower) before(upto uint64) ([]history.Fact, error) {
 }
 
 // facts reads some facts of the log. What a newer jig wrote, and this one cannot read, says nothing.
-func (f *follower) facts(where string, from, to int64) ([]history.Fact, error) {
-	rows, err := f.db.pool.Query("SELECT key, at, body FROM fact WHERE "+where+" LIMIT ?", from, to, factsRead)
+func (f *follower) facts(ctx context.Context, where string, from, to int64) ([]history.Fact, error) {
+	rows, err := f.db.pool.QueryContext(ctx, "SELECT key, at, body FROM fact WHERE "+where+" LIMIT ?", from, to, factsRead)
 	if err != nil {
 		return nil, f.db.explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var out []history.Fact
 	for rows.Next() {
 		var key int64
@@ -92,23 +92,23 @@ func (f *follower) facts(where string, from, to int64) ([]history.Fact, error) {
 // catchUp transcribes what the log has.
 func (f *follower) catchUp(ctx context.Context) error {
 	for ctx.Err() == nil {
-		some, err := f.facts("key > ? AND key < ? ORDER BY key", keyOf(f.num, f.projector.Upto()), keyOf(f.num+1, 0))
+		some, err := f.facts(ctx, "key > ? AND key < ? ORDER BY key", keyOf(f.num, f.projector.Upto()), keyOf(f.num+1, 0))
 		if err != nil || len(some) == 0 {
 			return err
 		}
-		if _, err := f.tell(ctx, some); err != nil {
+		if err := f.tell(ctx, some); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell transcribes facts in small pieces until ctx ends. It gives back those that are left.
-func (f *follower) tell(ctx context.Context, facts []history.Fact) ([]history.Fact, error) {
+// tell transcribes facts in small pieces until ctx ends.
+func (f *follower) tell(ctx context.Context, facts []history.Fact) error {
 	for len(facts) > 0 && ctx.Err() == nil {
 		n, begun := little(facts), time.Now()
 		if err := f.db.Collection().Change(ctx, f.projector.Next(facts[:n])); err != nil {
-			return facts, err
+			return err
 		}
 		facts = facts[n:]
 		if f.rests > 0 {
@@ -118,7 +118,7 @@ func (f *follower) tell(ctx context.Context, facts []history.Fact) ([]history.Fa
 			}
 		}
 	}
-	return facts, nil
+	return nil
 }
 
 // little is how many of the facts make a small change.
@@ -145,24 +145,24 @@ func (d *DB) Transcribe(ctx context.Context, attributes func(root string) map[st
 }
 
 func (d *DB) transcribe(ctx context.Context, attributes func(root string) map[string]string, rests int) error {
-	ids, err := d.behind()
-	if err != nil {
-		return err
-	}
+	ids, err := d.behind(ctx)
 	for _, id := range ids {
-		if ctx.Err() != nil {
-			return nil
+		if err != nil || ctx.Err() != nil {
+			break
 		}
-		f, err := d.follow(id, attributes)
-		if err == nil {
+		var f *follower
+		if f, err = d.follow(ctx, id, attributes); err == nil {
 			f.rests = rests
 			err = f.catchUp(ctx)
 		}
-		if err != nil && !overtaken(err) {
-			return err
+		if overtaken(err) {
+			err = nil
 		}
 	}
-	return nil
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the rest is for the next time
+	}
+	return err
 }
 
 // overtaken says that a session was deleted, or another jig transcribes it.
@@ -173,13 +173,13 @@ func overtaken(err error) bool {
 }
 
 // behind lists the sessions whose transcripts are behind their logs, the newest first.
-func (d *DB) behind() ([]string, error) {
-	rows, err := d.pool.Query(`SELECT s.id, s.holder FROM session s LEFT JOIN history h ON h.session = s.num
+func (d *DB) behind(ctx context.Context) ([]string, error) {
+	rows, err := d.pool.QueryContext(ctx, `SELECT s.id, s.holder FROM session s LEFT JOIN history h ON h.session = s.num
 		WHERE (SELECT max(key) FROM fact WHERE key >= s.num << 32 AND key < (s.num + 1) << 32) > (s.num << 32) + coalesce(h.upto, 0) ORDER BY s.num DESC`)
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	alive := map[string]bool{"": false} // each holder is looked at once
 	var out []string
 	for rows.Next() {

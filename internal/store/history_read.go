@@ -76,7 +76,7 @@ func (s *searching) known(session int64) (string, history.Created, error) {
 	if err != nil {
 		return "", c, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var k, v string
 		if err := rows.Scan(&k, &v); err != nil {
@@ -131,7 +131,7 @@ func (s *searching) entries(session, after int64, limit int, p *history.Page) er
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	size := 0
 	for rows.Next() {
 		var e history.Entry

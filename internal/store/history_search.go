@@ -15,15 +15,20 @@ import (
 const (
 	// searchTime is how long a page of a search looks for more before it says where to go on. It bounds
 	// the work of words that are everywhere but hardly ever together.
-	searchTime = 30 * time.Millisecond
-	// longStep is how many matches of a session that is known already are passed by one by one before
-	// the rest of it is leapt over.
-	longStep = 500
+	searchTime = 25 * time.Millisecond
+	// longStep is how many matches of sessions that are known already, or not asked for, are passed by one by
+	// one before the rest of them is leapt over.
+	longStep = 100
 )
 
-// regions are how far down the numbers of entries a look goes that cannot be broken off: 32 stretches,
-// 512, and so on. They are how many bits of an entry's number are not its region's.
-var regions = [...]int{17, 21, 25}
+// regions are how far down the numbers of entries a look goes that cannot be broken off: 8 stretches, 32, and
+// so on. They are how many bits of an entry's number are not its region's. Each takes four times as long as
+// the one before, at most about.
+var regions = [...]int{15, 17, 19, 21, 23, 25}
+
+// everywhere is no region. It is for beginnings of words, for which the index makes a list of all their
+// entries before the first is given: that is done once, and not for each region and leap anew.
+const everywhere = -1
 
 // regionWord is what is indexed with an entry of a region, of a size.
 func regionWord(size int, entry int64) string {
@@ -32,7 +37,11 @@ func regionWord(size int, entry int64) string {
 
 // regionsOf is what the column region says of an entry.
 func regionsOf(entry int64) string {
-	return regionWord(0, entry) + " " + regionWord(1, entry) + " " + regionWord(2, entry)
+	var all []string
+	for size := range regions {
+		all = append(all, regionWord(size, entry))
+	}
+	return strings.Join(all, " ")
 }
 
 // Search finds sessions by their entries, or by nothing but their attributes.
@@ -116,7 +125,7 @@ func (s *searching) allow() error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	s.allowed = []int64{}
 	for rows.Next() {
 		var n int64
@@ -142,7 +151,7 @@ func (s *searching) newest(cursor string) (history.Found, error) {
 	if err != nil {
 		return history.Found{}, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	more := false
 	for rows.Next() {
 		var f found
@@ -178,15 +187,20 @@ func (s *searching) words(cursor string) (history.Found, error) {
 	}
 	s.top, s.start, s.at, s.match = int64(top), int64(min(start, top)), map[int64]int{}, expression(s.asked.Terms)
 	full, below, size := false, s.start, 0
+	if slices.ContainsFunc(s.asked.Terms, func(t history.Term) bool { return t.Prefix }) {
+		size = everywhere
+	}
 	for below > 0 && !full && time.Since(s.begun) < searchTime {
 		begun := time.Now()
 		var err error
 		if below, full, err = s.look(size, below); err != nil {
 			return history.Found{}, err
 		}
-		if took := time.Since(begun); took < searchTime/20 {
+		if took := time.Since(begun); size == everywhere {
+			continue
+		} else if took < searchTime/6 {
 			size = min(size+1, len(regions)-1)
-		} else if took > searchTime/4 {
+		} else if took > searchTime/2 {
 			size = max(size-1, 0)
 		}
 	}
@@ -201,7 +215,10 @@ func (s *searching) words(cursor string) (history.Found, error) {
 // which is 0 at its end, and whether the page is full.
 func (s *searching) look(size int, below int64) (int64, bool, error) {
 	below = s.leap(below)
-	floor := (below - 1) >> regions[size] << regions[size]
+	floor := int64(0)
+	if size != everywhere {
+		floor = (below - 1) >> regions[size] << regions[size]
+	}
 	for below > floor && below > 0 && time.Since(s.begun) < searchTime {
 		on, full, err := s.pass(size, floor, below)
 		if err != nil || full {
@@ -227,8 +244,8 @@ func (s *searching) leap(below int64) int64 {
 	return (s.allowed[i-1] + 1) << stretchBits
 }
 
-// pass reads matches one after the other until it must leap: over a stretch that is not allowed, or
-// over more of a session of which enough is known.
+// pass reads matches one after the other until it must leap: over stretches that are not allowed, or over
+// more of a session of which enough is known.
 func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err error) {
 	seek, err := s.prepare(matching)
 	if err != nil {
@@ -238,35 +255,49 @@ func (s *searching) pass(size int, floor, below int64) (on int64, full bool, err
 	if err != nil {
 		return 0, false, err
 	}
-	defer rows.Close()
-	idle := 0
-	skip := int64(-1) // a stretch
+	defer func() { _ = rows.Close() }()
+	begun, idle, skip := time.Now(), 0, int64(-1) // a stretch
+	step := longStep
+	if size == everywhere {
+		step *= 200
+	}
 	for rows.Next() {
 		var n int64
 		if err := rows.Scan(&n); err != nil {
 			return 0, false, err
 		}
-		stretch := n >> stretchBits
-		if stretch != skip {
-			if s.allowed != nil {
-				if _, ok := slices.BinarySearch(s.allowed, stretch); !ok {
-					return s.leap(n + 1), false, nil
-				}
-			}
+		wanted := s.leap(n+1) == n+1
+		if stretch := n >> stretchBits; wanted && stretch != skip {
 			more, full, err := s.take(stretch, n)
 			if err != nil || full {
 				return n + 1, full, err
 			}
 			if more {
+				idle = 0
 				continue
 			}
-			skip, idle = stretch, 0
+			skip = stretch
 		}
-		if idle++; idle == longStep {
-			return skip << stretchBits, false, nil
+		if idle++; idle%256 == 0 && time.Since(begun) > searchTime {
+			return n, false, nil
+		}
+		if idle == step {
+			if !wanted {
+				return s.leap(n + 1), false, nil
+			}
+			on, err := s.over(skip)
+			return on, false, err
 		}
 	}
 	return floor, false, rows.Err()
+}
+
+// over leaps over all stretches of one session that follow one another. It gives 0 where nothing follows.
+func (s *searching) over(stretch int64) (int64, error) {
+	var next int64
+	err := s.row("SELECT coalesce(max(num), -1) FROM (SELECT num FROM history_stretch WHERE num < ?1 AND session <> ?2 ORDER BY num DESC LIMIT 1)",
+		[]any{stretch, s.owners[stretch]}, &next)
+	return (next + 1) << stretchBits, err
 }
 
 // take notes a match. It says whether more of the same stretch are wanted, or that there is no room.
@@ -313,6 +344,9 @@ const matching = "SELECT rowid FROM history_word WHERE history_word MATCH ? AND 
 
 // within is what matches in one region alone.
 func (s *searching) within(size int, entry int64) string {
+	if size == everywhere {
+		return s.match
+	}
 	return `"` + regionWord(size, entry) + `" AND ` + s.match
 }
 

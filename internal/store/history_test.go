@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -210,7 +211,7 @@ func TestSearchIsWhatReadingEverythingWouldFind(t *testing.T) {
 			fact          uint64
 		}
 		var all []entry
-		words := []string{"ash", "oak", "elm", "fir", "yew"}
+		words := []string{"ashen", "ashes", "elm", "elms", "yew"}
 		repository := func(id string) map[string]string { return map[string]string{"repository": "r" + id[:1]} }
 		for range rapid.IntRange(0, 120).Draw(r, "steps") {
 			id := rapid.StringMatching("[ab][0-3]").Draw(r, "session")
@@ -246,13 +247,23 @@ func TestSearchIsWhatReadingEverythingWouldFind(t *testing.T) {
 			if of != "" {
 				q.Attributes = map[string]history.Filter{"repository": {Contains: of}}
 			}
+			begins := !phrase && rapid.Bool().Draw(r, "begins")
+			if begins { // the last word is only begun
+				w[len(w)-1] = w[len(w)-1][:3]
+				q.Text = strings.Join(w, " ") + "*"
+			}
 			var want []string
 			for _, e := range slices.Backward(all) {
-				match := strings.HasPrefix(e.session, of)
-				for _, x := range w {
-					match = match && slices.Contains(strings.Fields(e.text), x)
+				said := " " + e.text + " "
+				match := strings.HasPrefix(e.session, of) && (!phrase || strings.Contains(said, " "+strings.Join(w, " ")+" "))
+				for i, x := range w {
+					if begins && i == len(w)-1 {
+						match = match && strings.Contains(said, " "+x)
+					} else {
+						match = match && strings.Contains(said, " "+x+" ")
+					}
 				}
-				if match = match && (!phrase || strings.Contains(e.text, strings.Join(w, " "))); match && !slices.Contains(want, e.session) {
+				if match && !slices.Contains(want, e.session) {
 					want = append(want, e.session)
 				}
 			}
@@ -276,6 +287,48 @@ func TestSearchIsWhatReadingEverythingWouldFind(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestSessionIsFoundOnceAlthoughMoreIsSaidMeanwhile(t *testing.T) {
+	s := newShelf(t)
+	s.add("a", nil, "word 1")
+	s.add("b", nil, "word 2")
+	s.add("c", nil, "word 3")
+	q := history.Query{Text: "word", Limit: 1}
+	f, err := s.c.Search(ctx, q)
+	must(t, err)
+	s.add("c", nil, "word 4")
+	s.add("a", nil, "word 5")
+	s.add("d", nil, "word 6")
+	q.Cursor = f.Next
+	if f.Sessions[0].Session != "c" {
+		t.Errorf("%+v", f)
+	}
+	same(t, find(t, s.c, q), "b: word 2", "a: word 1")
+}
+
+func TestSearchWaitsForNobodyWhoWrites(t *testing.T) {
+	s := newShelf(t)
+	s.add("a", nil, "word")
+	raw, err := sql.Open("sqlite", s.db.Path())
+	must(t, err)
+	defer raw.Close()
+	tx, err := raw.Conn(ctx)
+	must(t, err)
+	for _, q := range []string{"BEGIN IMMEDIATE", "UPDATE history_entry SET text = 'changed'", "DELETE FROM history"} {
+		_, err := tx.ExecContext(ctx, q)
+		must(t, err)
+	}
+	soon, cancel := context.WithTimeout(ctx, 5*time.Second) // a writer is waited for twice as long
+	defer cancel()
+	f, err := s.c.Search(soon, history.Query{Text: "word"})
+	must(t, err)
+	if len(f.Sessions) != 1 || f.Sessions[0].Snippets[0].Text != "word" {
+		t.Errorf("%+v", f)
+	}
+	_, err = tx.ExecContext(ctx, "ROLLBACK")
+	must(t, err)
+	must(t, tx.Close())
 }
 
 func TestChangeToldTwiceCountsOnce(t *testing.T) {

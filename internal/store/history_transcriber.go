@@ -152,7 +152,7 @@ func (t *Transcriber) sweep() error {
 	}
 	d, err := t.db()
 	if err != nil {
-		return nil // whoever needs the database says so
+		return nil //nolint:nilerr // whoever needs the database says so
 	}
 	return d.transcribe(t.idle, t.attributes, gentle)
 }
@@ -168,7 +168,7 @@ func (t *Transcriber) write() error {
 	}
 	d, err := t.db()
 	if err != nil {
-		return nil // whoever needs the database says so
+		return nil //nolint:nilerr // whoever needs the database says so
 	}
 	for _, id := range slices.Sorted(maps.Keys(heard)) {
 		left, err := t.writeOne(d, id, heard[id])
@@ -187,7 +187,7 @@ func (t *Transcriber) write() error {
 func (t *Transcriber) writeOne(d *DB, id string, facts []history.Fact) (left []history.Fact, err error) {
 	f := t.followed[id]
 	if f == nil {
-		if f, err = d.follow(id, t.attributes); err != nil {
+		if f, err = d.follow(t.ctx, id, t.attributes); err != nil {
 			if overtaken(err) {
 				return facts, nil
 			}
@@ -196,7 +196,7 @@ func (t *Transcriber) writeOne(d *DB, id string, facts []history.Fact) (left []h
 		t.followed[id] = f
 	}
 	if facts[0].Seq == f.projector.Upto()+1 {
-		_, err = f.tell(t.ctx, facts)
+		err = f.tell(t.ctx, facts)
 	} else { // what came before is only in the log
 		err = f.catchUp(t.ctx)
 	}

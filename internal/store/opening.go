@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"jig/internal/msg"
@@ -29,6 +30,15 @@ func Start(path string) *Opening {
 func (o *Opening) DB() (*DB, error) {
 	<-o.done
 	return o.db, o.err
+}
+
+// Hurry lets nothing wait for other processes from now on.
+func (o *Opening) Hurry() {
+	go func() { // the opening itself may be what waits
+		if db, err := o.DB(); err == nil {
+			db.Hurry()
+		}
+	}()
 }
 
 // Close waits for the opening and closes the database.
@@ -67,8 +77,8 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 	if from != uint64(len(s.waiting))+1 {
 		return errors.New("a fact is missing")
 	}
-	all := append(s.waiting[:len(s.waiting):len(s.waiting)], facts...)
-	if !begun(all) || early(all) && !s.ready() { // a session that nobody said anything in is none
+	all := slices.Concat(s.waiting, facts)
+	if !begun(all) || early(all) { // a session that nobody said anything in is none
 		s.waiting = all
 		if begun(all) && s.late == nil {
 			s.late = make(chan struct{})
@@ -104,16 +114,6 @@ func (s *Opened) keep(all []proto.Fact) error {
 	}
 	s.session, s.waiting = session, nil
 	return nil
-}
-
-// ready reports whether the database is open, or will never be.
-func (s *Opened) ready() bool {
-	select {
-	case <-s.opening.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // early says that facts come before the first request: nothing has been done that must not be lost.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 )
 
 // Delete removes sessions with all that was kept of them but what they cost, and gives their room back
@@ -27,7 +29,7 @@ func (d *DB) Delete(ids ...string) (removed int, err error) {
 			removed++
 		}
 	}
-	err = errors.Join(err, done())
+	err = errors.Join(err, done(), d.sweep())
 	if removed > 0 {
 		err = errors.Join(err, d.shrink())
 	}
@@ -48,7 +50,8 @@ func (d *DB) remove(w *writer, id string) error {
 	if alive {
 		return &HeldError{ID: id, Holder: h}
 	}
-	for _, q := range []string{"DELETE FROM fact WHERE key >= ?1 << 32 AND key < (?1 + 1) << 32", "DELETE FROM session WHERE num = ?1"} {
+	// The session is gone with this. Its facts are many and go afterwards, so that others can write in between.
+	for _, q := range []string{"INSERT INTO doomed (num) VALUES (?)", "DELETE FROM session WHERE num = ?"} {
 		if _, err := w.exec(q, num); err != nil {
 			return err
 		}
@@ -56,10 +59,59 @@ func (d *DB) remove(w *writer, id string) error {
 	return w.forget(num)
 }
 
+// step is how many facts go at once.
+const step = 200
+
+// sweep removes the facts of sessions that are gone, also of those whose removal was cut short.
+func (d *DB) sweep() error {
+	for done := false; !done; {
+		err := d.write(func(w *writer) error {
+			var num int64
+			err := w.row("SELECT num FROM doomed LIMIT 1", nil, &num)
+			if errors.Is(err, sql.ErrNoRows) {
+				done = true
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			r, err := w.exec("DELETE FROM fact WHERE key IN (SELECT key FROM fact WHERE key >= ?1 << 32 AND key < (?1 + 1) << 32 LIMIT ?2)", num, step)
+			if err != nil {
+				return err
+			}
+			if n, err := r.RowsAffected(); err != nil || n == step {
+				return err
+			}
+			_, err = w.exec("DELETE FROM doomed WHERE num = ?", num)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // shrink gives free pages back and empties the log of changes, so that what was deleted is gone from
 // the disk. A reader that is at work only puts that off.
 func (d *DB) shrink() error {
-	return errors.Join(d.pragma("incremental_vacuum"), d.pragma("wal_checkpoint(truncate)"))
+	const pages = 2000 // at once, so that others can write in between
+	for {
+		var free int
+		if err := d.pool.QueryRow("PRAGMA freelist_count").Scan(&free); err != nil {
+			return d.explain(err)
+		}
+		if free == 0 {
+			return d.pragma("wal_checkpoint(truncate)")
+		}
+		if err := d.pragma(fmt.Sprintf("incremental_vacuum(%d)", pages)); err != nil {
+			return err
+		}
+		var left int
+		if err := d.pool.QueryRow("PRAGMA freelist_count").Scan(&left); err != nil || left >= free {
+			return errors.Join(d.explain(err), d.pragma("wal_checkpoint(truncate)")) // it cannot be vacuumed so
+		}
+	}
 }
 
 // pragma tells the writer's connection something, to the end: some do their work a row at a time.

@@ -43,6 +43,8 @@ CREATE TABLE fact (
   at   INTEGER NOT NULL,
   body BLOB NOT NULL                          -- one JSON object
 ) STRICT;
+-- Sessions that were deleted and have facts left.
+CREATE TABLE doomed (num INTEGER PRIMARY KEY) STRICT;
 `
 
 const usageTables = `
@@ -78,16 +80,17 @@ func (e *newerError) Error() string {
 func migrate(conn *sql.Conn) error {
 	ctx := context.Background()
 	has, err := version(ctx, conn)
-	if err != nil || has == len(migrations) {
+	if err != nil {
 		return err
 	}
-	if has == 0 {
-		// Both hold from the first page on, so they must come before any table.
-		for _, p := range []string{"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal"} {
-			if _, err := conn.ExecContext(ctx, p); err != nil {
-				return err
-			}
+	if has == 0 { // it must come before any table
+		if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
+			return err
 		}
+	}
+	// Whoever repaired the file may have left it without a log of changes.
+	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode = wal"); err != nil || has == len(migrations) {
+		return err
 	}
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err

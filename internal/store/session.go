@@ -21,6 +21,7 @@ type Session struct {
 	parent string
 	spent  spent
 	copied bool // what its facts cost was spent by another session
+	broken bool // the last facts could not be kept
 }
 
 // HeldError says that another process writes a session.
@@ -106,15 +107,20 @@ func unwrapped(err error) error {
 // ID is the session's.
 func (s *Session) ID() string { return s.id }
 
-// Close lets others write the session.
+// Close lets others write the session. It has nothing to say of a log that took no more: that was told,
+// and what this process holds is free when it ends.
 func (s *Session) Close() error {
 	if s.num == 0 {
 		return nil
 	}
-	return s.db.write(func(w *writer) error {
+	err := s.db.write(func(w *writer) error {
 		_, err := w.exec("UPDATE session SET holder = '' WHERE num = ? AND holder = ?", s.num, s.index.holder)
 		return err
 	})
+	if s.broken {
+		return nil
+	}
+	return err
 }
 
 // keyOf is where a fact lies.
@@ -157,6 +163,7 @@ func (s *Session) Append(from uint64, facts ...proto.Fact) error {
 		return nil
 	})
 	if err != nil {
+		s.broken = true
 		return unwrapped(err)
 	}
 	next.facts += uint64(len(facts))

@@ -19,8 +19,12 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// busy is how long a statement waits for another process that writes.
-const busy = 10 * time.Second
+// busy is how long a statement waits for another process that writes. A transaction waits as long, but
+// looks every impatient whether anybody still wants it to.
+const (
+	busy      = 10 * time.Second
+	impatient = 200 * time.Millisecond
+)
 
 // DB is the database, open. Its methods may be called from any goroutine.
 type DB struct {
@@ -28,15 +32,20 @@ type DB struct {
 	pool  *sql.DB // readers, and the writer's one connection
 	lease lease
 
+	hurry chan struct{} // closed when nobody wants to wait for others any more
+	once  sync.Once
+
 	mu sync.Mutex // the writer's
 	w  *writer
+
+	file os.FileInfo // as it was opened
 }
 
 // Open opens the database and makes it where there is none: the file for its owner alone, in a folder
 // for its owner alone. An error says, in one line, what a person can do.
 func Open(path string) (*DB, error) {
 	if err := private(path); err != nil {
-		return nil, fmt.Errorf("%s cannot be opened: %w", path, cause(err))
+		return nil, (&DB{path: path}).explain(err)
 	}
 	d, err := open(path)
 	if err != nil {
@@ -46,7 +55,7 @@ func Open(path string) (*DB, error) {
 }
 
 func open(path string) (*DB, error) {
-	d := &DB{path: path, lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
+	d := &DB{path: path, hurry: make(chan struct{}), lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
 	var err error
 	if d.pool, err = sql.Open("sqlite", dsn(path)); err != nil {
 		return d, err
@@ -55,7 +64,13 @@ func open(path string) (*DB, error) {
 	conn, err := d.pool.Conn(context.Background())
 	if err == nil {
 		if err = migrate(conn); err == nil {
-			d.w = &writer{conn: conn, prepared: map[string]*sql.Stmt{}}
+			_, err = conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", impatient.Milliseconds()))
+		}
+		if err == nil {
+			d.file, err = os.Stat(path)
+		}
+		if err == nil {
+			d.w = &writer{conn: conn, hurry: d.hurry, prepared: map[string]*sql.Stmt{}}
 			return d, nil
 		}
 		_ = conn.Close()
@@ -71,11 +86,17 @@ func private(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+	// One that is there is not opened: closing it would let go of the locks that SQLite has on it where
+	// this process has it open already.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
-	defer f.Close()
 	if runtime.GOOS == "windows" {
 		return nil // a user's folder is the user's there
 	}
@@ -112,10 +133,21 @@ func (d *DB) Close() error {
 	if d.w == nil {
 		return nil
 	}
-	err := errors.Join(d.lease.end(), d.w.close(), d.pool.Close())
+	err := errors.Join(d.lost(), d.lease.end(), d.w.close(), d.pool.Close())
 	d.w = nil
 	return err
 }
+
+// lost says that what was written went to a file that is not there any more.
+func (d *DB) lost() error {
+	if st, err := os.Stat(d.path); err == nil && os.SameFile(st, d.file) {
+		return nil
+	}
+	return &Error{Path: d.path, What: "was removed or replaced while this jig wrote it", Todo: "what it kept meanwhile is lost"}
+}
+
+// Hurry lets nothing wait for other processes from now on: the program is about to end.
+func (d *DB) Hurry() { d.once.Do(func() { close(d.hurry) }) }
 
 // Path is the file.
 func (d *DB) Path() string { return d.path }
@@ -139,11 +171,12 @@ func (d *DB) write(f func(*writer) error) error {
 // writer is the one connection that writes, with its statements prepared.
 type writer struct {
 	conn     *sql.Conn
+	hurry    <-chan struct{}
 	prepared map[string]*sql.Stmt
 }
 
 func (w *writer) transaction(f func(*writer) error) error {
-	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
 	err := f(w)
@@ -154,6 +187,21 @@ func (w *writer) transaction(f func(*writer) error) error {
 		_, _ = w.exec("ROLLBACK") // where a commit failed it may be rolled back already
 	}
 	return err
+}
+
+// begin waits until no other process writes.
+func (w *writer) begin() error {
+	for start := time.Now(); ; {
+		_, err := w.exec("BEGIN IMMEDIATE")
+		if err == nil || !isBusy(err) || time.Since(start) > busy {
+			return err
+		}
+		select {
+		case <-w.hurry:
+			return err
+		default:
+		}
+	}
 }
 
 func (w *writer) exec(query string, args ...any) (sql.Result, error) {

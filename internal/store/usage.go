@@ -37,6 +37,9 @@ func (s *spent) add(f proto.Fact) []charge {
 			if f.Usage != nil {
 				c.usage = *f.Usage
 			}
+			if f.Spent != nil { // more, where a try that came to nothing cost something, too
+				c.cost, s.own = *f.Spent-s.own, *f.Spent
+			}
 			return []charge{c}
 		}
 	case proto.Compacted:

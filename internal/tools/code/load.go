@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -39,16 +41,62 @@ type contents struct {
 	record
 }
 
+// errOwn is of a file that jig itself has open. To close a second opening of it would let go of the locks
+// that its first one holds, and another jig would then write into the same pages.
+var errOwn = errors.New("it is jig's own database, which is not opened as a file: see jig history and jig export")
+
+// own says whether a file is one of those.
+func (s *Set) own(info fs.FileInfo) bool {
+	for _, p := range s.cfg.Own {
+		if st, err := os.Stat(p); err == nil && os.SameFile(st, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// notOwn leaves those files out of a search, which opens all that it meets. It is nil where the search
+// cannot meet them: it costs a look at every name.
+func (s *Set) notOwn(base string, include func(string) bool) func(string) bool {
+	root := realPath(s.root)
+	met := realPath(filepath.Join(s.root, filepath.FromSlash(base)))
+	if !slices.ContainsFunc(s.cfg.Own, func(p string) bool { p = realPath(p); return inside(root, p) || inside(met, p) }) {
+		return include
+	}
+	var own []fs.FileInfo
+	for _, p := range s.cfg.Own {
+		if st, err := os.Stat(p); err == nil {
+			own = append(own, st)
+		}
+	}
+	return func(rel string) bool {
+		if include != nil && !include(rel) {
+			return false
+		}
+		info, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(rel)))
+		return err != nil || !slices.ContainsFunc(own, func(o fs.FileInfo) bool { return os.SameFile(o, info) })
+	}
+}
+
+// inside says that a path lies below a directory.
+func inside(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // load reads a regular file, up to maxFile bytes of it. Nothing else is opened, because opening a
 // pipe waits and opening a device may do something. look and open are those of an *os.Root or of
 // package os.
-func load(look func() (fs.FileInfo, error), open func(flag int) (*os.File, error)) (contents, error) {
+func (s *Set) load(look func() (fs.FileInfo, error), open func(flag int) (*os.File, error)) (contents, error) {
 	info, err := look()
 	if err != nil {
 		return contents{}, err
 	}
 	if err := regular(info); err != nil {
 		return contents{}, err
+	}
+	if s.own(info) {
+		return contents{}, errOwn
 	}
 	f, err := open(os.O_RDONLY | nonblock)
 	if err != nil {
@@ -108,7 +156,7 @@ func readAll(r io.Reader, expect int64) ([]byte, error) {
 }
 
 // loadPath reads the file a path leads to, through links wherever they lead.
-func loadPath(abs string) (contents, error) {
-	return load(func() (fs.FileInfo, error) { return os.Stat(abs) },
+func (s *Set) loadPath(abs string) (contents, error) {
+	return s.load(func() (fs.FileInfo, error) { return os.Stat(abs) },
 		func(flag int) (*os.File, error) { return os.OpenFile(abs, flag, 0) })
 }

@@ -56,7 +56,7 @@ func prepareReadFile(s *Set, a tool.Args) (step, error) {
 type window struct{ first, limit int }
 
 func (s *Set) read(p spot, w window) (string, error) {
-	c, err := loadPath(p.abs)
+	c, err := s.loadPath(p.abs)
 	if err != nil {
 		return "", p.readFailure(err)
 	}

@@ -185,7 +185,7 @@ func TestALinkPutInPlaceAfterTheCheckLeadsNowhere(t *testing.T) {
 	defer w.close()
 	p.must(os.Rename(p.path("d"), p.path("real")))
 	p.must(os.Symlink(away, p.path("d")))
-	c, err := loadPath(p.path("d/f"))
+	c, err := p.set.loadPath(p.path("d/f"))
 	p.must(err)
 	if err := w.replace(c, []byte("1\n")); err == nil {
 		t.Error("written through the link")

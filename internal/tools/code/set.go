@@ -39,6 +39,8 @@ type Config struct {
 	AutoWrite bool   `yaml:"auto_write" json:"auto_write"` // the writers do not ask
 	ReadOnly  bool   `yaml:"read_only" json:"read_only"`   // the writers are left out
 	Home      string `yaml:"-" json:"-"`                   // what ~ stands for; empty: unknown, and ~ is refused
+	// Own are files that this process has open in a way of its own, by absolute path. They are not opened.
+	Own []string `yaml:"-" json:"-"`
 }
 
 // Decode reads the configuration with the caller's decoder, which gets a struct with yaml and json

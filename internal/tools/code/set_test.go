@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -227,7 +228,7 @@ func TestConfigurationIsRefusedInItsOwnWords(t *testing.T) {
 		t.Error(err)
 	}
 	c, err := Decode(func(v any) error { return json.Unmarshal([]byte(`{"auto_write":true}`), v) })
-	if err != nil || c != (Config{AutoWrite: true}) {
+	if err != nil || !reflect.DeepEqual(c, Config{AutoWrite: true}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := New("p", Config{}); err == nil {

@@ -86,7 +86,7 @@ func (s *Set) known(p spot) (contents, error) {
 	if !ok {
 		return contents{}, unread.With("path", p.shown())
 	}
-	c, err := loadPath(p.abs)
+	c, err := s.loadPath(p.abs)
 	var odd irregular
 	switch {
 	case err != nil && (missing(err) || errors.Is(err, errDirectory) || errors.As(err, &odd)):

@@ -17,7 +17,7 @@ import (
 // to it.
 func (s *Set) gitignore() *search.Ignore {
 	name := filepath.Join(s.root, ".gitignore")
-	c, err := load(func() (fs.FileInfo, error) { return os.Lstat(name) },
+	c, err := s.load(func() (fs.FileInfo, error) { return os.Lstat(name) },
 		func(flag int) (*os.File, error) { return os.OpenFile(name, flag, 0) })
 	if err != nil {
 		return nil
