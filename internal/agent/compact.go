@@ -22,6 +22,8 @@ type Room struct {
 	// Archive keeps a text where the session's tools can read it and gives the path, "" when it cannot
 	// be kept. nil keeps nothing.
 	Archive func(text string) string
+	// Summaries are those of the turns before this one that go on by themselves as one; nil is none.
+	Summaries *Summaries
 }
 
 // Why there is no summary.
@@ -43,10 +45,12 @@ const tries = 2
 // again cannot be helped by the next one.
 const inARow = 3
 
-// compaction is what a turn knows of its summaries.
-type compaction struct {
-	round int // before which the last one was made, 0 is none
-	row   int // how many rounds in a row began with one
+// Summaries are what turns that follow one another by themselves know of their summaries. The zero
+// Summaries are none.
+type Summaries struct {
+	before int // rounds of the turns that have ended
+	round  int // before which the last one was made, 0 is none
+	row    int // how many rounds in a row began with one
 }
 
 // Compact sums up a conversation, all but a short tail, as a person asked for it. guidance says what
@@ -158,8 +162,8 @@ func advised(err error) string {
 // automatic sums up what nobody asked to be, unless a person does not want it. round is the one that it
 // makes room for.
 func (l *loop) automatic(ctx context.Context, st session.State, m measure, cut, round int) error {
-	c := &l.compaction
-	switch {
+	c := l.summaries
+	switch round += c.before; {
 	case c.round == 0 || c.round < round-1:
 		c.row = 1
 	case c.round == round-1:

@@ -24,8 +24,8 @@ type loop struct {
 	fault  string // what the last round's malformed calls had in common
 	faults int
 
-	state      func() session.State
-	compaction compaction
+	state     func() session.State
+	summaries *Summaries
 }
 
 // RunTurn runs a turn to its end: it sends the conversation, runs the calls of the reply, and goes
@@ -33,7 +33,11 @@ type loop struct {
 // resumed session would send. Ended is returned and not said, since the host may have more to do
 // first.
 func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, t Turn) proto.Ended {
-	l := &loop{desk: d, turn: t, state: state}
+	l := &loop{desk: d, turn: t, state: state, summaries: t.Room.Summaries}
+	if l.summaries == nil {
+		l.summaries = &Summaries{}
+	}
+	defer func() { l.summaries.before += l.round }()
 	for {
 		for _, s := range in.Take(ctx) {
 			if err := d.Say(s); err != nil {

@@ -64,32 +64,32 @@ func begins(what string) func(string) bool {
 	return func(line string) bool { return strings.Contains(line, what) }
 }
 
-// strikes kills at the entry of the nth call of one of the system calls, counted by thread, that has to do
-// with the paths.
+// strikes kills at the entry of the first of the system calls that has to do with the paths, once a thread
+// has made n of them to any file.
 func strikes(trace string, n int, calls string, paths ...string) []string {
-	out := []string{"strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", "trace=" + calls, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", calls, n)}
+	out := []string{"strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", "trace=" + calls, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d+", calls, n)}
 	for _, p := range paths {
 		out = append(out, "-P", p)
 	}
 	return out
 }
 
+// inTransaction kills while the frames of a transaction are written, in a later one rather than the first.
+func inTransaction(s *scene, trace string, try int) []string {
+	return strikes(trace, max(1, 20>>try)+rand.IntN(max(1, 24>>try)), "pwrite64", filepath.Join(s.data(), "jig.db-wal"))
+}
+
 // killings are the ways to kill, by turns.
 var killings = []killing{
+	{kind: "transaction", wrap: inTransaction},
 	{kind: "stream", when: begins(`"type":"delta"`), within: 120 * time.Millisecond},
 	{kind: "command", when: begins(`"tool":"shell","show":"group","plan":{"title":"[shell printf`), within: 150 * time.Millisecond},
 	{kind: "edit", when: begins(`"tool":"edit_file"`), within: 12 * time.Millisecond},
-	{kind: "transaction", wrap: func(s *scene, trace string, try int) []string {
-		db := filepath.Join(s.data(), "jig.db")
-		return strikes(trace, 1+rand.IntN(max(2, 40>>try)), "pwrite64", db, db+"-wal")
-	}},
 	{kind: "edit, at a system call", wrap: func(s *scene, trace string, try int) []string {
-		calls := []string{"linkat", "renameat", "fchmod"}
+		calls := []string{"linkat", "renameat"}
 		return strikes(trace, 1+rand.IntN(max(1, 4>>try)), calls[rand.IntN(len(calls))])
 	}},
-	{kind: "transaction", wrap: func(s *scene, trace string, try int) []string {
-		return strikes(trace, 1+rand.IntN(max(2, 6>>try)), "pwrite64", filepath.Join(s.data(), "jig.db-wal"))
-	}},
+	{kind: "transaction", wrap: inTransaction},
 	{kind: "anywhere", goal: true, within: 900 * time.Millisecond},
 }
 
@@ -128,7 +128,7 @@ func (s *scene) arguments(goal bool) []string {
 }
 
 // jobNames are what the names of a background job's process and output have of their own.
-var jobNames = regexp.MustCompile(`\(pid \d+\)|jig-jobs/\d+`)
+var jobNames = regexp.MustCompile(`\(pid \d+\)|jig-jobs/[\d-]+`)
 
 // messages are the messages of a request, with the folders that no two runs have in common left out.
 func (s *scene) messages(body []byte) []string {
@@ -209,6 +209,7 @@ func kill(s *scene, k *kills, how killing, reference []string, i, try int) bool 
 	}, s.arguments(how.goal)...)
 	gone := make(chan struct{})
 	go func() { r.all.Wait(); close(gone) }()
+	byItself := false
 	if how.within > 0 {
 		if how.when != nil {
 			select {
@@ -221,17 +222,16 @@ func kill(s *scene, k *kills, how killing, reference []string, i, try int) bool 
 	} else {
 		select {
 		case <-gone:
+			byItself = true
 		case <-over:
 		}
 	}
 	killed := r.kill()
 	s.wait(r)
-	struck := false
 	if how.wrap != nil {
 		data, err := os.ReadFile(trace)
 		must(s.T, err)
-		struck = strings.Contains(string(data), "+++ killed by SIGKILL +++") && strings.Contains(string(data), "= ?")
-		killed = struck
+		killed = byItself && strings.Contains(string(data), "+++ killed by SIGKILL +++")
 	}
 	if !killed {
 		return false

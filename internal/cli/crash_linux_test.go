@@ -106,11 +106,27 @@ type run struct {
 // patient is how long a run may take that only hangs if it takes longer.
 const patient = time.Minute
 
+// built is the program as it is shipped: hundreds of runs of this test in its place, which the race
+// detector slows down, would take too long. It lies where the scripts' program does and is removed with it.
+var built = sync.OnceValues(func() (string, error) {
+	self, err := exec.LookPath("jig")
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(filepath.Dir(self), "built", "jig")
+	c := exec.Command("go", "build", "-o", out, "jig/cmd/jig")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, said)
+	}
+	return out, nil
+})
+
 // start starts the program, in the hands of another one where wrap is given. each is told every line of
 // its output as it comes.
 func (s *scene) start(wrap []string, each func(line string), args ...string) *run {
 	s.Helper()
-	self, err := exec.LookPath("jig") // this test as the program
+	self, err := built()
 	must(s.T, err)
 	args = append(append(slices.Clone(wrap), self), args...)
 	r := &run{cmd: exec.Command(args[0], args[1:]...)}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -81,7 +80,7 @@ func TestASecondProcessIsToldWhoWritesTheSession(t *testing.T) {
 func TestRunsAndTheirChildrenWriteOneDatabaseAtOnce(t *testing.T) {
 	const parents = 6
 	s := newScene(t, "openai")
-	self, err := exec.LookPath("jig")
+	self, err := built()
 	must(t, err)
 	config := "agents:\n  child: {model: \"c:m\"}\n"
 	var providers string

@@ -27,7 +27,8 @@ func exportCommand(w World) *cobra.Command {
 		Short: "write a session as a page, as Markdown, or to take elsewhere",
 		Long: "Writes a session to a new file, in the format that its name ends in: .html is one page with the diffs that needs\n" +
 			"nothing else, .md is Markdown, .jsonl is the whole session, with which jig resume FILE goes on anywhere. Without\n" +
-			"--to it goes to standard output, as Markdown. Keys that jig holds are in none of them.",
+			"--to it goes to standard output, as Markdown. Keys that jig holds were masked when the session was kept; look through\n" +
+			"it all the same before you give it away: it has what was read and what commands printed.",
 		Args: takes(1, 1, "one session (jig list sessions)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			format, err := exportFormat(to, format, c.Flags().Changed("to"))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"jig/internal/config"
 	"jig/internal/export"
@@ -78,7 +79,10 @@ func (a *arrival) shown() string { return print.Clean(config.Shown(a.name)) }
 // noticeMoved is the kind of the notice that tells a model that its session was brought here.
 const noticeMoved = "moved"
 
+// movedNotice says it in jig's name, so nothing of the other place's may end the brackets or begin a line.
 func movedNotice(from, to string) string {
+	inert := strings.NewReplacer("[", `\x5b`, "]", `\x5d`, ";", `\x3b`)
+	from, to = inert.Replace(config.Shown(from)), inert.Replace(config.ShownLine(to))
 	return fmt.Sprintf("[this session was brought here from another place: it was at work in %s and goes on in %s; files may differ from what was read there, so read them again, and nothing that ran there runs here]", from, to)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"jig/internal/msg"
 	"jig/internal/proto"
@@ -99,6 +100,9 @@ func (c *checker) allow(seq uint64, f proto.Fact) (proto.Fact, error) {
 		}
 		f.Limit = nil // it was another machine's
 		return f, nil
+	case proto.Goal: // it is said to the model again and again
+		f.Objective, f.Why = bounded(f.Objective), bounded(f.Why)
+		return f, nil
 	case proto.Rewound:
 		if f.Before >= seq || !c.people[f.Before] {
 			return nil, fmt.Errorf("a rewind to fact %d, which is no message of a person", f.Before)
@@ -110,6 +114,22 @@ func (c *checker) allow(seq uint64, f proto.Fact) (proto.Fact, error) {
 		return c.compacted(seq, f)
 	}
 	return f, nil
+}
+
+// bounded is a text of a goal that is no longer than jig lets one become, without the signs that some
+// providers refuse for the rest of a conversation.
+func bounded(s string) string {
+	const most = 4 << 10
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s))
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+	}
+	return s
 }
 
 // forget drops the open calls that a rewind takes back.

@@ -109,8 +109,9 @@ func (m text) call(c *call) {
 
 // quote puts text in a quotation, behind which nothing that it begins goes on.
 func (m text) quote(s string) {
+	var in inert
 	for l := range strings.SplitSeq(strings.Trim(visible(s), "\n"), "\n") {
-		m.say("%s", strings.TrimRight("> "+inert(l), " "))
+		m.say("%s", strings.TrimRight("> "+in.line(l), " "))
 	}
 	m.say("")
 }
@@ -134,14 +135,16 @@ func (m text) written(s string) {
 		return
 	}
 	open := ""
+	var in inert
 	for l := range strings.SplitSeq(s, "\n") {
 		switch {
 		case open != "" && ends(l, open):
-			open = ""
+			l, open = open, ""
 		case open == "" && fenceOf(l) != "":
-			open = fenceOf(l)
+			// At the margin: one that is part of a list ends with it, and what we took for code would be none.
+			l, open, in = strings.TrimLeft(l, " "), fenceOf(l), inert{}
 		case open == "":
-			l = inert(l)
+			l = in.line(l)
 		}
 		m.say("%s", l)
 	}
@@ -149,36 +152,6 @@ func (m text) written(s string) {
 		m.say("%s", open)
 	}
 	m.say("")
-}
-
-// These are looked for outside of code alone.
-var (
-	tags     = regexp.MustCompile(`<([A-Za-z/!?])`)
-	target   = regexp.MustCompile(`\](\(|:)[\s<]*([A-Za-z&][A-Za-z0-9+.&#;-]*):`)
-	spanCode = regexp.MustCompile("`[^`]+`")
-)
-
-// inert keeps a line from being HTML, and its links from leading anywhere but to the web.
-func inert(l string) string {
-	var b strings.Builder
-	clean := func(s string) {
-		s = target.ReplaceAllStringFunc(s, func(found string) string {
-			switch m := target.FindStringSubmatch(found); strings.ToLower(m[2]) {
-			case "http", "https", "mailto":
-				return found
-			}
-			return `\` + found
-		})
-		b.WriteString(tags.ReplaceAllString(s, "&lt;$1"))
-	}
-	at := 0
-	for _, x := range spanCode.FindAllStringIndex(l, -1) {
-		clean(l[at:x[0]])
-		b.WriteString(l[x[0]:x[1]])
-		at = x[1]
-	}
-	clean(l[at:])
-	return b.String()
 }
 
 func (m text) images(all msg.Blocks) {

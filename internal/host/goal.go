@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"jig/internal/agent"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tool"
@@ -62,13 +63,14 @@ func (g *Goals) Change(f func(intrinsic.Goal) (intrinsic.Goal, error)) error {
 // goal is what a seat knows of its goal beyond the facts.
 type goal struct {
 	mu   sync.Mutex // one change at a time, and none while a turn's end is said
-	idle int        // continuations in a row without a call
+	idle int        // continuations in a row that did nothing
 
 	// Of the running turn. Only the goroutine that runs turns uses them.
-	continuing bool // nothing but the goal started it
-	calls      int  // how many there were before it
-	rounds     int  // what the turns before it used
-	budget     int  // how many rounds all turns may use, 0 is no limit
+	continuing bool             // nothing but the goal started it
+	from       uint64           // how many facts there were before it
+	rounds     int              // what the turns before it used
+	budget     int              // how many rounds all turns may use, 0 is no limit
+	summaries  *agent.Summaries // of the turns in a row that only the goal started, with the one before them
 }
 
 // theGoal is the goal as it stands.
@@ -101,7 +103,8 @@ func (s *seat) changeGoal(by string, f func(intrinsic.Goal) (intrinsic.Goal, err
 	if err != nil || now == old {
 		return err
 	}
-	if now.Status == intrinsic.Active && old.Status != intrinsic.Active {
+	// A model that drops its goal and makes another does no more for that.
+	if by == byPerson && now.Status == intrinsic.Active && old.Status != intrinsic.Active {
 		s.goal.idle = 0
 	}
 	return s.Say(proto.Goal{Objective: now.Objective, Status: proto.GoalStatus(now.Status), Why: now.Why, By: by})

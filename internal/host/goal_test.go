@@ -131,7 +131,7 @@ func TestGoalIsBlockedByWhatEndsATurn(t *testing.T) {
 		"the host's end":  {steps: []step{calls("wait")}, act: func(_ *testing.T, r *rig) { <-r.waiting; r.h.Close() }, ends: 1, want: "blocked by jig: jig ended"},
 		"used-up rounds":  {rounds: 2, steps: []step{says("one"), says("two")}, ends: 2, want: "blocked by jig: --max-turns is used up (2) and the goal is not complete"},
 		"rounds in a row": {rounds: 3, steps: []step{says("one"), uses("get_goal", "{}"), uses("get_goal", "{}")}, ends: 2, want: "blocked by jig: the tool loop used up --max-turns: 3 turns are the whole run's budget and the model wanted another; raise --max-turns or ask for less"},
-		"idle turns":      {steps: []step{says("1"), uses("get_goal", "{}"), says("2"), says("3"), says("4"), says("5")}, ends: 5, want: "blocked by jig: 3 continuations in a row made no tool call"},
+		"idle turns":      {steps: []step{says("1"), uses("work", "{}"), says("2"), says("3"), says("4"), says("5")}, ends: 5, want: "blocked by jig: 3 continuations in a row made no tool call that does something"},
 		"the model":       {steps: []step{uses("update_goal", `{"status":"blocked"}`), says("I need\nthe key.")}, ends: 1, want: "blocked by model: I need the key."},
 		"a silent model":  {steps: []step{uses("update_goal", `{"status":"blocked"}`), says("")}, ends: 1, want: "blocked by model: the model cannot go on by itself"},
 		"a job without end": {setup: host.Setup{Alone: true, MaxWait: time.Minute}, steps: []step{uses("get_goal", "{}"), says("started")},
@@ -190,7 +190,7 @@ func TestStopBetweenTwoTurnsOfAGoalCounts(t *testing.T) {
 	for range 200 {
 		steps := make([]step, 1000)
 		for i := range steps {
-			steps[i] = uses("get_goal", "{}")
+			steps[i] = uses("work", "{}")
 			if i%2 == 1 {
 				steps[i] = says("on")
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"jig/internal/agent"
 	"jig/internal/msg"
 	"jig/internal/proto"
 	"jig/internal/tools/intrinsic"
@@ -60,8 +61,11 @@ func (s *seat) carry(said []proto.Said) []proto.Fact {
 	defer s.goal.mu.Unlock()
 	st := s.line.State()
 	facts, spoken := s.withPolicy(st.Goal, said)
-	s.goal.calls = st.Calls
+	s.goal.from = st.Facts
 	s.goal.continuing = st.Goal.Active() && len(said) == 0
+	if !s.goal.continuing || s.goal.summaries == nil {
+		s.goal.summaries = &agent.Summaries{}
+	}
 	s.mu.Lock()
 	s.onlyGoal = s.goal.continuing
 	s.mu.Unlock()
@@ -146,14 +150,14 @@ func forgotten(facts []proto.Fact) bool {
 
 // arm decides, while a person can still end the turn, whether the goal goes on after it. why is what
 // blocks it, "" when nothing does.
-func (s *seat) arm(ctx context.Context, end *proto.Ended) (why string) {
+func (s *seat) arm(ctx context.Context, end *proto.Ended, tools []string) (why string) {
 	st := s.line.State()
 	if !st.Goal.Active() || end.Why != proto.Done {
 		return ""
 	}
-	calls := st.Calls - s.goal.calls
+	worked := s.worked(tools)
 	s.goal.mu.Lock()
-	if s.goal.idle++; calls > 0 || !s.goal.continuing {
+	if s.goal.idle++; worked || !s.goal.continuing {
 		s.goal.idle = 0
 	}
 	idle := s.goal.idle
@@ -172,15 +176,26 @@ func (s *seat) arm(ctx context.Context, end *proto.Ended) (why string) {
 	case n > 0 && s.goal.rounds+end.Rounds >= n:
 		return fmt.Sprintf("--max-turns is used up (%d) and the goal is not complete", n)
 	case idle >= mostIdle:
-		return fmt.Sprintf("%d continuations in a row made no tool call", mostIdle)
+		return fmt.Sprintf("%d continuations in a row made no tool call that does something", mostIdle)
 	}
 	s.next = true
 	// A model that has nothing to do while jobs run waits for them: their reports start the next turn.
-	s.parked = calls == 0 && len(jobs) > 0
+	s.parked = !worked && len(jobs) > 0
 	return ""
 }
 
 const interruptedText = "interrupted"
+
+// worked says that the turn called one of the tools, other than those that only look at the goal or the
+// manual: with them a model could go on for ever.
+func (s *seat) worked(tools []string) bool {
+	for _, f := range s.line.Facts()[s.goal.from:] {
+		if o, ok := f.(proto.Opened); ok && !intrinsic.Has(o.Tool) && slices.Contains(tools, o.Tool) {
+			return true
+		}
+	}
+	return false
+}
 
 // goalAfter is what becomes of an active goal with a turn's end, as facts. What ended other than well
 // blocks it, so that nothing goes on that a person does not know of.

@@ -22,12 +22,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tools are one that asks and one that waits until it is cancelled.
+// tools are one that asks, one that waits until it is cancelled and one that does its work.
 type tools struct{ waiting chan bool }
 
 func (tools) Specs() []tool.Spec {
 	in := json.RawMessage(`{"type":"object"}`)
-	return []tool.Spec{{Name: "write", Input: in, Asks: []string{"write"}}, {Name: "wait", Input: in}}
+	return []tool.Spec{{Name: "write", Input: in, Asks: []string{"write"}}, {Name: "wait", Input: in}, {Name: "work", Input: in}}
 }
 
 func (o tools) Prepare(_ context.Context, c tool.Call) (tool.Prepared, error) {
@@ -36,6 +36,9 @@ func (o tools) Prepare(_ context.Context, c tool.Call) (tool.Prepared, error) {
 			Plan: tool.Plan{Title: "[write]", Ask: &tool.Question{Scope: "write", Text: "write?", Refusal: "write was not executed"}},
 			Run:  func(context.Context, func(tool.Card)) (tool.Result, error) { return tool.Text("written"), nil },
 		}, nil
+	}
+	if c.Name == "work" {
+		return tool.Prepared{Run: func(context.Context, func(tool.Card)) (tool.Result, error) { return tool.Text("worked"), nil }}, nil
 	}
 	return tool.Prepared{Plan: tool.Plan{Title: "[wait]"}, Run: func(ctx context.Context, _ func(tool.Card)) (tool.Result, error) {
 		o.waiting <- true

@@ -95,7 +95,7 @@ func (s *seat) rewind(c proto.Rewind) error {
 	}
 	for _, m := range session.Spoken(s.line.Facts()) {
 		if m.Seq == c.Before {
-			return s.Say(proto.Rewound{Before: c.Before})
+			return s.Say(proto.Rewound(c))
 		}
 	}
 	return fmt.Errorf("fact %d is no message of a person that stands", c.Before)

@@ -246,9 +246,10 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 		return proto.Ended{Why: proto.Failed, Error: err.Error()}, "", true
 	}
 	s.roomFor(&t)
+	t.Room.Summaries = s.goal.summaries
 	t.Limits.Spent, s.goal.budget = s.goal.rounds, t.Limits.Rounds
 	end = agent.RunTurn(ctx, s, s, s.line.State, t)
-	why = s.arm(ctx, &end)
+	why = s.arm(ctx, &end, t.Tools.Names())
 	s.goal.rounds += end.Rounds
 	return end, why, true
 }

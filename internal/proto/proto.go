@@ -336,16 +336,18 @@ type Rename struct {
 	Title string `json:"title"`
 }
 
-// SetGoal starts a goal, ResumeGoal lets a blocked one go on, ClearGoal drops it.
-type (
-	SetGoal struct {
-		Objective string `json:"objective"`
-		// Text is a message that the first turn begins with; "" lets it begin by itself.
-		Text string `json:"text,omitempty"`
-	}
-	ResumeGoal struct{}
-	ClearGoal  struct{}
-)
+// SetGoal starts a goal.
+type SetGoal struct {
+	Objective string `json:"objective"`
+	// Text is a message that the first turn begins with; "" lets it begin by itself.
+	Text string `json:"text,omitempty"`
+}
+
+// ResumeGoal lets a blocked goal go on.
+type ResumeGoal struct{}
+
+// ClearGoal drops the goal.
+type ClearGoal struct{}
 
 func (Kill) command()       {}
 func (Submit) command()     {}

@@ -11,9 +11,10 @@ import (
 
 // What is said of things that jig's own end cut short.
 const (
-	notBegun = "not run: jig ended before this call's turn came"
-	jigEnded = "jig ended before the turn did"
-	byJig    = "jig"
+	notBegun   = "not run: jig ended before this call's turn came"
+	unanswered = "not run: jig ended before the user had answered whether it may"
+	jigEnded   = "jig ended before the turn did"
+	byJig      = "jig"
 )
 
 // Resume ends, by facts, what a process that is gone left open: questions, calls, background jobs, a
@@ -26,8 +27,11 @@ func Resume(s State) []proto.Fact {
 	}
 	for _, id := range s.openCalls() {
 		text := interrupted
-		if !s.opened[id] {
+		switch {
+		case !s.opened[id]:
 			text = notBegun
+		case slices.Contains(s.asked, id):
+			text = unanswered
 		}
 		r := tool.Text(text)
 		r.Failed = true

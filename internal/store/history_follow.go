@@ -89,23 +89,23 @@ func (f *follower) facts(ctx context.Context, where string, from, to int64) ([]h
 	return out, f.db.explain(rows.Err())
 }
 
-// catchUp transcribes what the log has.
-func (f *follower) catchUp(ctx context.Context) error {
-	for ctx.Err() == nil {
+// catchUp transcribes what the log has, until the second context ends: then it lets a piece come to its end.
+func (f *follower) catchUp(ctx, until context.Context) error {
+	for until.Err() == nil {
 		some, err := f.facts(ctx, "key > ? AND key < ? ORDER BY key", keyOf(f.num, f.projector.Upto()), keyOf(f.num+1, 0))
 		if err != nil || len(some) == 0 {
 			return err
 		}
-		if err := f.tell(ctx, some); err != nil {
+		if err := f.tell(ctx, until, some); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell transcribes facts in small pieces until ctx ends.
-func (f *follower) tell(ctx context.Context, facts []history.Fact) error {
-	for len(facts) > 0 && ctx.Err() == nil {
+// tell transcribes facts in small pieces until the second context ends.
+func (f *follower) tell(ctx, until context.Context, facts []history.Fact) error {
+	for len(facts) > 0 && until.Err() == nil {
 		n, begun := little(facts), time.Now()
 		if err := f.db.Collection().Change(ctx, f.projector.Next(facts[:n])); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (f *follower) tell(ctx context.Context, facts []history.Fact) error {
 		facts = facts[n:]
 		if f.rests > 0 {
 			select {
-			case <-ctx.Done():
+			case <-until.Done():
 			case <-time.After(time.Duration(f.rests) * time.Since(begun)):
 			}
 		}
@@ -153,7 +153,7 @@ func (d *DB) transcribe(ctx context.Context, attributes func(root string) map[st
 		var f *follower
 		if f, err = d.follow(ctx, id, attributes); err == nil {
 			f.rests = rests
-			err = f.catchUp(ctx)
+			err = f.catchUp(ctx, ctx)
 		}
 		if overtaken(err) {
 			err = nil

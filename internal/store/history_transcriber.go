@@ -94,8 +94,8 @@ func (t *Transcriber) hear(id string, from uint64, facts []proto.Fact) {
 	}
 }
 
-// Close writes what is left, within 2 seconds; the rest is made up for by the next jig. It must come
-// before the database is closed. The error, for a person, is the fault that stopped it.
+// Close writes what is left of this run, within 2 seconds; the rest, and what is older, is made up for by
+// the next jig. It must come before the database is closed. The error, for a person, is the fault that stopped it.
 func (t *Transcriber) Close() error {
 	t.busy()
 	late := time.AfterFunc(longest, t.cancel)
@@ -195,10 +195,13 @@ func (t *Transcriber) writeOne(d *DB, id string, facts []history.Fact) (left []h
 		}
 		t.followed[id] = f
 	}
-	if facts[0].Seq == f.projector.Upto()+1 {
-		err = f.tell(t.ctx, facts)
-	} else { // what came before is only in the log
-		err = f.catchUp(t.ctx)
+	switch next := f.projector.Upto() + 1; {
+	case facts[0].Seq == next:
+		err = f.tell(t.ctx, t.ctx, facts)
+	case facts[0].Seq < next+factsRead: // what came before is only in the log
+		err = f.catchUp(t.ctx, t.ctx)
+	default: // and it is much, as of a copy: no end waits for what is not of this run
+		err = f.catchUp(t.ctx, t.idle)
 	}
 	if err != nil && overtaken(err) {
 		delete(t.followed, id)

@@ -92,6 +92,29 @@ func TestResumedSessionGoesOnWithItsTranscript(t *testing.T) {
 	}
 }
 
+func TestEndWaitsForNoFactsOfOldRuns(t *testing.T) {
+	d := fresh(t)
+	id := write(t, d)
+	s, _, err := d.Take(id)
+	must(t, err)
+	old := make([]proto.Fact, 3000)
+	for i := range old {
+		old[i] = proto.Said{Message: msg.Say(msg.User, "old")}
+	}
+	must(t, s.Append(5, old...)) // as a copy has them
+	tr := store.NewTranscriber(func() (*store.DB, error) { return d, nil }, attributes)
+	must(t, tr.Beside(id, s).Append(3005, conversation[1]))
+	must(t, tr.Close())
+	if _, err := d.Collection().Read(ctx, history.Reading{Session: id}); err == nil {
+		t.Error("old facts were transcribed at the end of a run")
+	}
+	must(t, s.Close())
+	must(t, d.Transcribe(ctx, attributes))
+	if got := transcript(t, d.Collection(), id, 0); len(got) < 3000 {
+		t.Errorf("%d entries", len(got))
+	}
+}
+
 func TestHistoryThatFailsSaysSoOnceAndHurtsNoSession(t *testing.T) {
 	d := fresh(t)
 	raw, err := sql.Open("sqlite", d.Path())

@@ -87,7 +87,7 @@ func (l *lease) holding(name string) (h Holder, alive bool, err error) {
 		if err != nil {
 			return Holder{}, true, nil
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		return readHolder(f), true, nil
 	}
 	// Whoever else looks at a dead one's file holds its lock for an instant.
@@ -108,7 +108,7 @@ func look(path string) (Holder, bool, error) {
 	if err != nil {
 		return Holder{}, false, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	free, err := lock(f)
 	if err != nil {
 		return Holder{}, false, err

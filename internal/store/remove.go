@@ -98,7 +98,7 @@ func (d *DB) shrink() error {
 	const pages = 2000 // at once, so that others can write in between
 	for {
 		var free int
-		if err := d.pool.QueryRow("PRAGMA freelist_count").Scan(&free); err != nil {
+		if err := d.pool.QueryRowContext(context.Background(), "PRAGMA freelist_count").Scan(&free); err != nil {
 			return d.explain(err)
 		}
 		if free == 0 {
@@ -108,7 +108,7 @@ func (d *DB) shrink() error {
 			return err
 		}
 		var left int
-		if err := d.pool.QueryRow("PRAGMA freelist_count").Scan(&left); err != nil || left >= free {
+		if err := d.pool.QueryRowContext(context.Background(), "PRAGMA freelist_count").Scan(&left); err != nil || left >= free {
 			return errors.Join(d.explain(err), d.pragma("wal_checkpoint(truncate)")) // it cannot be vacuumed so
 		}
 	}
@@ -125,7 +125,7 @@ func (d *DB) pragma(what string) error {
 	if err != nil {
 		return d.explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() { //nolint:revive // the steps are what is wanted
 	}
 	return d.explain(rows.Err())

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -236,7 +237,7 @@ func (d *DB) Read(id string, after uint64) iter.Seq2[proto.Event, error] {
 func (d *DB) Lines(id string, after uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var num int64
-		err := d.pool.QueryRow("SELECT num FROM session WHERE id = ?", id).Scan(&num)
+		err := d.pool.QueryRowContext(context.Background(), "SELECT num FROM session WHERE id = ?", id).Scan(&num)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = ErrTaken
 		}
@@ -244,12 +245,12 @@ func (d *DB) Lines(id string, after uint64) iter.Seq2[[]byte, error] {
 			yield(nil, unwrapped(d.explain(err)))
 			return
 		}
-		rows, err := d.pool.Query("SELECT body FROM fact WHERE key > ? AND key < ? ORDER BY key", keyOf(num, after), keyOf(num+1, 0))
+		rows, err := d.pool.QueryContext(context.Background(), "SELECT body FROM fact WHERE key > ? AND key < ? ORDER BY key", keyOf(num, after), keyOf(num+1, 0))
 		if err != nil {
 			yield(nil, d.explain(err))
 			return
 		}
-		defer rows.Close()
+		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			var body sql.RawBytes
 			err := rows.Scan(&body)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"jig/internal/money"
@@ -28,12 +29,12 @@ func (d *DB) Spent(from, before time.Time) ([]Spending, error) {
 	if !from.IsZero() {
 		first = from.UnixMilli()
 	}
-	rows, err := d.pool.Query(`SELECT slot, agent, provider, model, requests, input, output, cache_read, cache_write, cost, estimated
+	rows, err := d.pool.QueryContext(context.Background(), `SELECT slot, agent, provider, model, requests, input, output, cache_read, cache_write, cost, estimated
 		FROM usage WHERE slot >= ? AND slot < ? ORDER BY slot, agent, provider, model`, first, last)
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var out []Spending
 	for rows.Next() {
 		var s Spending

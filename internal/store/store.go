@@ -209,7 +209,7 @@ func (w *writer) exec(query string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.Exec(args...)
+	return st.ExecContext(context.Background(), args...)
 }
 
 func (w *writer) statement(query string) (*sql.Stmt, error) {
@@ -229,7 +229,7 @@ func (w *writer) row(query string, args []any, into ...any) error {
 	if err != nil {
 		return err
 	}
-	return st.QueryRow(args...).Scan(into...)
+	return st.QueryRowContext(context.Background(), args...).Scan(into...)
 }
 
 func (w *writer) close() error {

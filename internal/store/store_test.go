@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,7 +201,7 @@ func TestACopyLeavesTheOtherAlone(t *testing.T) {
 	must(t, d.Copy(id, copied, 2))
 	facts, err := d.Facts(copied)
 	must(t, err)
-	want := append(conversation[:2:2], proto.Forked{From: id})
+	want := slices.Concat(conversation[:2], []proto.Fact{proto.Forked{From: id}})
 	if diff := cmp.Diff(want, facts); diff != "" {
 		t.Error(diff)
 	}

@@ -89,7 +89,7 @@ func (s *Set) search(ctx context.Context, p spot, re *regex.Regexp, f filter, ar
 	case f.Glob != nil:
 		q.Include = f.Match
 	}
-	q.Include = s.notOwn(q.Tree.Base, q.Include)
+	q.Include = s.notOwn(q.Base, q.Include)
 	m := matches{around: around}
 	stats, err := search.Search(ctx, q, m.add)
 	if err != nil {

@@ -21,6 +21,11 @@ type definition struct {
 	prepare   func(tool.Args) (step, error)
 }
 
+// Has reports whether a tool is one of these. None of them does any work.
+func Has(name string) bool {
+	return slices.Contains([]string{"jig_docs", "get_goal", "create_goal", "update_goal"}, name)
+}
+
 // step is a call that was checked.
 type step struct {
 	subject string // what the title names, "" for nothing

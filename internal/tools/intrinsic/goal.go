@@ -116,7 +116,7 @@ func createGoal(k Keeper) definition {
 					case g.Status == Active:
 						return g, isActive.With()
 					case g.Status == Blocked && !g.Heard:
-						return g, isBlocked.With("why", g.Why)
+						return g, isBlocked.With("why", reason(g.Why))
 					}
 					return Goal{Objective: objective, Status: Active}, nil
 				})
