@@ -34,7 +34,7 @@ func transcripts(b *bench) error {
 		n = entriesQuick
 	}
 	if path == "" {
-		path = filepath.Join(b.tmp, "history", "jig.db")
+		path = filepath.Join(b.tmp, "history", "jig", "jig.db")
 	}
 	d, err := store.Open(path)
 	if err != nil {
@@ -65,7 +65,14 @@ func transcripts(b *bench) error {
 	if e := stop(); err == nil {
 		err = e
 	}
-	return err
+	if err != nil || b.history != "" {
+		return err
+	}
+	project, err := b.project()
+	if err != nil {
+		return err
+	}
+	return b.kept(project, filepath.Join(b.tmp, "history"), fmt.Sprintf("%d entries", n))
 }
 
 // hoard is a history that is filled and searched.

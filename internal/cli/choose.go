@@ -29,7 +29,7 @@ func chosen(ctx context.Context, w World, db *store.DB, o resumeOptions) (string
 		return i.ID, err
 	}
 	root := projectRoot(w)
-	here, err := db.List(store.Query{Root: root, Limit: offered})
+	here, err := db.List(store.Query{Root: realRoot(root), Limit: offered})
 	if err != nil {
 		return "", err
 	}

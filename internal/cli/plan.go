@@ -229,6 +229,9 @@ func prepare(w World, s *survey, cfg *config.Config, o Options) (*plan, error) {
 	p.turn.Retry = patience(w, o)
 	p.began = proto.Began{Agent: p.name, Provider: send.Provider, Model: send.Model, Ref: p.resolved.Name, Root: s.root, Tools: p.turn.Tools.Names(),
 		System: send.System, Reasoning: send.Reasoning, Nested: modelStarted(w)}
+	if real := realRoot(s.root); real != s.root {
+		p.began.Real = real
+	}
 	if w.Cwd != s.root {
 		p.began.Cwd = w.Cwd
 	}

@@ -78,6 +78,7 @@ func allCommands() map[string]func(ts *testscript.TestScript, neg bool, args []s
 	maps.Copy(all, sessionCommands)
 	maps.Copy(all, compactCommands)
 	maps.Copy(all, historyCommands)
+	maps.Copy(all, resumeCommands)
 	return all
 }
 

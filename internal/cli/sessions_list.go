@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func listSessions(w World, o Options) error {
 	defer closeStore(w, db)
 	q := store.Query{}
 	if o.Project {
-		q.Root = projectRoot(w)
+		q.Root = realRoot(projectRoot(w))
 	}
 	all, err := db.List(q)
 	if err != nil {
@@ -41,6 +42,14 @@ func listSessions(w World, o Options) error {
 
 func projectRoot(w World) string {
 	return config.ProjectRoot(w.GOOS, w.Cwd, func(dir string) bool { return exists(dir + "/.git") })
+}
+
+// realRoot is a project's root without symbolic links, which is what sessions are found by.
+func realRoot(root string) string {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		return real
+	}
+	return root
 }
 
 func sessionRow(w World, i store.Info) []string {

@@ -25,6 +25,8 @@ type Began struct {
 	// Ref is the models: entry by which the model was named, "" where it was named by provider and id.
 	Ref  string `json:"ref,omitempty"`
 	Root string `json:"root"` // the project root
+	// Real is the root without symbolic links, "" where it has none: one project may be reached by many names.
+	Real string `json:"real,omitempty"`
 	// Cwd is the directory that it was started in, "" where that is the root.
 	Cwd   string   `json:"cwd,omitempty"`
 	Tools []string `json:"tools,omitempty"`

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"strings"
@@ -43,7 +44,7 @@ func (x *index) add(f proto.Fact, at time.Time) bool {
 	old := *x
 	switch f := f.(type) {
 	case proto.Began:
-		x.agent, x.provider, x.model, x.root = f.Agent, f.Provider, f.Model, f.Root
+		x.agent, x.provider, x.model, x.root = f.Agent, f.Provider, f.Model, cmp.Or(f.Real, f.Root)
 	case proto.Said:
 		x.state = Running
 		if f.Message.Role == msg.User && f.Notice == "" {
