@@ -144,7 +144,9 @@ func (s *seat) serve(ctx context.Context) {
 					s.Show(proto.KeyWaiting, nil)
 				}
 			case <-s.limit.tick():
-				s.Show(proto.KeyWaiting, s.limit.waiting())
+				if !s.limit.passed() { // the last tick may come together with the end
+					s.Show(proto.KeyWaiting, s.limit.waiting())
+				}
 			case <-ctx.Done():
 			}
 			continue
