@@ -307,7 +307,7 @@ func TestAThousandSessionsAreWrittenAtOnce(t *testing.T) {
 		}
 	}
 	t.Logf("%d descriptors more were open at most", most)
-	if most > 150 {
+	if most > 60 {
 		t.Errorf("%d descriptors more were open while all was read", most)
 	}
 	list, err := d.List(store.Query{})

@@ -147,22 +147,12 @@ func (s *Session) Append(from uint64, facts ...proto.Fact) error {
 			costs = append(costs, c...)
 		}
 	}
-	err := s.db.write(func(w *writer) error {
-		if err := next.row(w, at, changed); err != nil {
-			return err
-		}
-		for i, b := range bodies {
-			if _, err := w.exec("INSERT INTO fact (key, at, body) VALUES (?, ?, ?)", keyOf(next.num, from+uint64(i)), at.UnixMilli(), b); err != nil {
-				return err
-			}
-		}
-		for _, c := range costs {
-			if err := c.book(w, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	var err error
+	if next.num != 0 && !changed && len(costs) == 0 && len(facts) == 1 {
+		err = s.db.alone(func(w *writer) error { return next.keep(w, from, at, bodies[0]) })
+	} else {
+		err = s.db.write(func(w *writer) error { return next.keepAll(w, from, at, changed, bodies, costs) })
+	}
 	if err != nil {
 		s.broken = true
 		return unwrapped(err)
@@ -172,18 +162,30 @@ func (s *Session) Append(from uint64, facts ...proto.Fact) error {
 	return nil
 }
 
-// row makes the session's row, changes it, or only sees that the session is still ours.
-func (s *Session) row(w *writer, at time.Time, changed bool) error {
-	if s.num == 0 {
-		return s.create(w, at)
+// keep writes one fact where the session is still ours.
+func (s *Session) keep(w *writer, seq uint64, at time.Time, body []byte) error {
+	return ours(w.exec("INSERT INTO fact (key, at, body) SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM session WHERE num = ? AND holder = ?)",
+		keyOf(s.num, seq), at.UnixMilli(), body, s.num, s.index.holder))
+}
+
+// keepAll writes facts, what they change of the session's row, and what they cost.
+func (s *Session) keepAll(w *writer, from uint64, at time.Time, changed bool, bodies [][]byte, costs []charge) error {
+	var err error
+	switch {
+	case s.num == 0:
+		err = s.create(w, at)
+	case changed:
+		err = s.update(w)
 	}
-	if changed {
-		return s.update(w)
+	for i, b := range bodies {
+		if err == nil {
+			err = s.keep(w, from+uint64(i), at, b)
+		}
 	}
-	var one int
-	err := w.row("SELECT 1 FROM session WHERE num = ? AND holder = ?", []any{s.num, s.index.holder}, &one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ErrTaken
+	for _, c := range costs {
+		if err == nil {
+			err = c.book(w, at)
+		}
 	}
 	return err
 }
@@ -206,8 +208,12 @@ func (s *Session) create(w *writer, at time.Time) error {
 
 func (s *Session) update(w *writer) error {
 	x := s.index
-	r, err := w.exec(`UPDATE session SET updated = ?, agent = ?, provider = ?, model = ?, root = ?, title = ?, named = ?, state = ?, goal = ?, turns = ? WHERE num = ? AND holder = ?`,
-		x.updated, x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, s.num, x.holder)
+	return ours(w.exec(`UPDATE session SET updated = ?, agent = ?, provider = ?, model = ?, root = ?, title = ?, named = ?, state = ?, goal = ?, turns = ? WHERE num = ? AND holder = ?`,
+		x.updated, x.agent, x.provider, x.model, x.root, x.title, x.named, x.state, x.goal, x.turns, s.num, x.holder))
+}
+
+// ours gives ErrTaken where a statement found no session that we hold.
+func ours(r sql.Result, err error) error {
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,10 @@ const (
 	impatient = 200 * time.Millisecond
 )
 
+// readers are how many may read at once; others wait for one of them to end. Each takes two descriptors,
+// and none reads anything else of the database while it reads.
+const readers = 16
+
 // DB is the database, open. Its methods may be called from any goroutine.
 type DB struct {
 	path  string
@@ -61,6 +65,7 @@ func open(path string) (*DB, error) {
 		return d, err
 	}
 	d.pool.SetMaxIdleConns(4)
+	d.pool.SetMaxOpenConns(1 + readers)
 	conn, err := d.pool.Conn(context.Background())
 	if err == nil {
 		if err = migrate(conn); err == nil {
@@ -157,15 +162,21 @@ var ErrClosed = errors.New("the session database is closed")
 
 // write carries out one transaction. Nothing of it is kept when f fails.
 func (d *DB) write(f func(*writer) error) error {
+	return d.with(func(w *writer) error { return w.transaction(f) })
+}
+
+// alone carries out one statement, which is a transaction of its own: most facts need no more.
+func (d *DB) alone(f func(*writer) error) error {
+	return d.with(func(w *writer) error { return w.patient(func() error { return f(w) }) })
+}
+
+func (d *DB) with(f func(*writer) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.w == nil {
 		return ErrClosed
 	}
-	if err := d.w.transaction(f); err != nil {
-		return d.explain(err)
-	}
-	return nil
+	return d.explain(f(d.w))
 }
 
 // writer is the one connection that writes, with its statements prepared.
@@ -176,10 +187,11 @@ type writer struct {
 }
 
 func (w *writer) transaction(f func(*writer) error) error {
-	if err := w.begin(); err != nil {
+	err := w.patient(func() error { _, err := w.exec("BEGIN IMMEDIATE"); return err })
+	if err != nil {
 		return err
 	}
-	err := f(w)
+	err = f(w)
 	if err == nil {
 		_, err = w.exec("COMMIT")
 	}
@@ -189,10 +201,10 @@ func (w *writer) transaction(f func(*writer) error) error {
 	return err
 }
 
-// begin waits until no other process writes.
-func (w *writer) begin() error {
+// patient waits until no other process writes.
+func (w *writer) patient(f func() error) error {
 	for start := time.Now(); ; {
-		_, err := w.exec("BEGIN IMMEDIATE")
+		err := f()
 		if err == nil || !isBusy(err) || time.Since(start) > busy {
 			return err
 		}
