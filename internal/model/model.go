@@ -125,25 +125,41 @@ func Errorf(k Kind, format string, a ...any) *Error {
 	return &Error{Kind: k, Text: fmt.Sprintf(format, a...)}
 }
 
-// WireIDs chooses the id under which each call crosses the wire: the provider's own where it gave
+// IDs are the ids under which calls cross the wire: the provider's own where it gave
 // one that is well-formed and not yet taken in this conversation, ours otherwise. Some compatible
 // servers only accept ids of their own making, and others repeat them; this serves both. The
 // choice depends on the messages before a call alone, so it is stable from request to request; for
 // that reason one of the form of ours is not taken either, as it may be that of a later call.
-func WireIDs(messages []msg.Message) map[string]string {
-	out, taken := make(map[string]string, len(messages)/2), make(map[string]bool, len(messages)/2)
+type IDs struct {
+	wire  map[string]string
+	taken map[string]bool
+}
+
+// WireIDs chooses the ids of the calls of a conversation.
+func WireIDs(messages []msg.Message) IDs {
+	ids := IDs{make(map[string]string, len(messages)/2), make(map[string]bool, len(messages)/2)}
 	for _, m := range messages {
-		for _, c := range m.Blocks.Calls() {
+		ids.Add(m)
+	}
+	return ids
+}
+
+// Add chooses the ids of the calls of one more message.
+func (i IDs) Add(m msg.Message) {
+	for _, b := range m.Blocks {
+		if c, ok := b.(msg.Call); ok {
 			id := c.Given
-			if !plainID(id) || taken[id] || likeOurs(id) {
-				id = FreeID(c.ID, taken)
+			if !plainID(id) || i.taken[id] || likeOurs(id) {
+				id = FreeID(c.ID, i.taken)
 			}
-			taken[id] = true
-			out[c.ID] = id
+			i.taken[id] = true
+			i.wire[c.ID] = id
 		}
 	}
-	return out
 }
+
+// Of is the id of the call that has this one of ours.
+func (i IDs) Of(call string) string { return i.wire[call] }
 
 // likeOurs says whether an id has the form of those that a session gives.
 func likeOurs(id string) bool {

@@ -19,7 +19,7 @@ func TestRepeatedMissingAndOddProviderIDsNeverCollide(t *testing.T) {
 		msg.Call{ID: "call00005", Given: strings.Repeat("x", 41)},
 	}}
 	want := map[string]string{"call00001": "call_1", "call00002": "call00002", "call00003": "call00003", "call00004": "call00004", "call00005": "call00005"}
-	if d := cmp.Diff(want, model.WireIDs([]msg.Message{calls})); d != "" {
+	if d := cmp.Diff(want, wireIDs([]msg.Message{calls})); d != "" {
 		t.Error(d)
 	}
 }
@@ -30,10 +30,20 @@ func TestAProvidersIDOfOurOwnFormIsNotTaken(t *testing.T) {
 		"repeated after it": {{ID: "call00001", Given: "call00002"}, {ID: "call00002", Given: "call00002"}},
 	} {
 		want := map[string]string{"call00001": "call00001", "call00002": "call00002"}
-		if d := cmp.Diff(want, model.WireIDs([]msg.Message{{Role: msg.Assistant, Blocks: msg.Blocks{calls[0], calls[1]}}})); d != "" {
+		if d := cmp.Diff(want, wireIDs([]msg.Message{{Role: msg.Assistant, Blocks: msg.Blocks{calls[0], calls[1]}}})); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+}
+
+func wireIDs(messages []msg.Message) map[string]string {
+	ids, out := model.WireIDs(messages), map[string]string{}
+	for _, m := range messages {
+		for _, c := range m.Blocks.Calls() {
+			out[c.ID] = ids.Of(c.ID)
+		}
+	}
+	return out
 }
 
 // The same ids must come out of a longer conversation, whatever a provider makes up.
@@ -49,7 +59,7 @@ func TestNoTwoCallsShareAnID(t *testing.T) {
 				own = fmt.Sprintf("%c", 'a'+n) // an id of ours in another form
 			}
 			messages = append(messages, msg.Message{Role: msg.Assistant, Blocks: msg.Blocks{msg.Call{ID: own, Given: pool[r.IntN(len(pool))]}}})
-			ids, seen := model.WireIDs(messages), map[string]bool{}
+			ids, seen := wireIDs(messages), map[string]bool{}
 			for own, id := range ids {
 				if seen[id] || id == "" {
 					t.Fatalf("%q is there twice in %v for %+v", id, ids, messages)

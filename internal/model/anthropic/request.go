@@ -188,7 +188,7 @@ func (m *Model) turns(r model.Request) []turn {
 // assistant writes what the model said, in its order, because signed reasoning belongs where it
 // was. Empty texts are left out, and so is reasoning of another author (own is false). Reasoning that
 // led to nothing is no turn, as the API refuses one that ends with it.
-func assistant(blocks msg.Blocks, ids map[string]string, own, signed bool) []any {
+func assistant(blocks msg.Blocks, ids model.IDs, own, signed bool) []any {
 	var out []any
 	spoke := false
 	for _, b := range blocks {
@@ -204,7 +204,7 @@ func assistant(blocks msg.Blocks, ids map[string]string, own, signed bool) []any
 			}
 		case msg.Call:
 			spoke = true
-			out = append(out, use{"tool_use", ids[b.ID], model.WireName(b.Name), json.RawMessage(model.WireArgs(b.Args))})
+			out = append(out, use{"tool_use", ids.Of(b.ID), model.WireName(b.Name), json.RawMessage(model.WireArgs(b.Args))})
 		}
 	}
 	if !spoke {
@@ -237,7 +237,7 @@ func thought(raw []byte, signed bool) bool {
 
 // user writes what the user's side said. A failed result can only hold text, so its pictures come
 // after the results.
-func user(blocks msg.Blocks, ids map[string]string) []any {
+func user(blocks msg.Blocks, ids model.IDs) []any {
 	var out []any
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -249,7 +249,7 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 			if len(content) == 0 {
 				content = []part{{Type: "text", Text: model.NoOutput}}
 			}
-			out = append(out, outcome{Type: "tool_result", ID: ids[b.Call], IsError: b.Failed, Content: content})
+			out = append(out, outcome{Type: "tool_result", ID: ids.Of(b.Call), IsError: b.Failed, Content: content})
 			for _, p := range pictures {
 				out = append(out, p)
 			}

@@ -23,7 +23,7 @@ type Model struct {
 	learnt   learnt
 	pictures model.Pictures
 	signed   model.Signatures
-	written  written
+	conversation conversations
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.

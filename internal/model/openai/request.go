@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -12,7 +11,7 @@ import (
 
 // request is the body of one request. The order of its fields is the order of the keys on the
 // wire; the messages come last so that a longer conversation begins with the same bytes, and that is
-// what written counts on, too.
+// what a conversation counts on, too.
 type request struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -109,81 +108,14 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, tool{"function", function{t.Name, t.Doc, t.Input}})
 	}
-	q.Messages = m.messages(r, w)
-	m.at.cache(&q)
-	b := m.written.encode(q)
+	c := m.conversation.of(form{m.provider, r.Model, r.System, w, len(r.Tools) > 0, m.at.marked(r.Model)}, r.Messages)
+	defer m.conversation.keep(c)
+	m.at.cache(&q, c)
+	b := c.after(q)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
 	return b, nil
-}
-
-func (m *Model) messages(r model.Request, w without) []message {
-	out := make([]message, 0, len(r.Messages)+len(r.Messages)/4+2)
-	if r.System != "" {
-		out = append(out, message{Role: "system", Content: r.System})
-	}
-	ids := model.WireIDs(m.given(r))
-	names := make(map[string]string, len(r.Messages)/2)
-	tools := len(r.Tools) > 0
-	for _, x := range r.Messages {
-		if x.Role != msg.Assistant {
-			tools = len(r.Tools) > 0 || tools && slices.ContainsFunc(x.Blocks, isResult)
-			for _, u := range user(x.Blocks, ids, names) {
-				out = joined(out, u, w.between)
-			}
-			continue
-		}
-		for _, c := range x.Blocks.Calls() {
-			tools = true
-			names[c.ID] = c.Name
-		}
-		own := x.Provider == m.provider && x.Model == r.Model
-		if a, ok := assistant(x.Blocks, ids, own, own && tools && !w.thoughts); ok {
-			if w.padded && a.ReasoningContent == nil {
-				a.ReasoningContent = new(string)
-				*a.ReasoningContent = noThought
-			}
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// given leaves the ids that providers gave out of what other models said: some services take only ids
-// of the form they give themselves, and everyone takes ours.
-func (m *Model) given(r model.Request) []msg.Message {
-	out := slices.Clone(r.Messages)
-	for i, x := range out {
-		if x.Provider == m.provider && x.Model == r.Model || len(x.Blocks.Calls()) == 0 {
-			continue
-		}
-		out[i].Blocks = slices.Clone(x.Blocks)
-		for n, b := range out[i].Blocks {
-			if c, ok := b.(msg.Call); ok {
-				c.Given = ""
-				out[i].Blocks[n] = c
-			}
-		}
-	}
-	return out
-}
-
-// joined appends a message of the user's side. Neighbours become one, because the templates of many
-// models want the two sides to take turns; between puts a word of the model after results as well.
-func joined(out []message, u message, between bool) []message {
-	if len(out) == 0 || u.Role != "user" {
-		return append(out, u)
-	}
-	last := &out[len(out)-1]
-	switch {
-	case last.Role == "user":
-		last.Content = content(append(parts(last.Content), parts(u.Content)...))
-		return out
-	case last.Role == "tool" && between:
-		out = append(out, message{Role: "assistant", Content: noAnswer})
-	}
-	return append(out, u)
 }
 
 // noAnswer stands between results and words of the user's side where a server wants the model to
@@ -208,10 +140,10 @@ func isResult(b msg.Block) bool { _, ok := b.(msg.Result); return ok }
 // assistant writes what the model said. With think its reasoning goes back too. Servers that send
 // it demand it of all turns when the request has tools, and ignore it or, of old, refuse it where
 // there are none: https://api-docs.deepseek.com/guides/thinking_mode
-func assistant(blocks msg.Blocks, ids map[string]string, own, think bool) (message, bool) {
+func assistant(blocks msg.Blocks, ids model.IDs, own, think bool) (message, bool) {
 	a := message{Role: "assistant"}
 	for _, c := range blocks.Calls() {
-		x := call{ID: ids[c.ID], Type: "function", Function: callFunction{model.WireName(c.Name), model.WireArgs(c.Args)}}
+		x := call{ID: ids.Of(c.ID), Type: "function", Function: callFunction{model.WireName(c.Name), model.WireArgs(c.Args)}}
 		if own && len(c.Raw) > 0 {
 			_ = json.Unmarshal(c.Raw, &x.beside) // another dialect's has nothing in it for this one
 		}
@@ -254,15 +186,15 @@ func (a *message) think(t msg.Reasoning) {
 // user writes results first, each a message of its own, because the answers to calls must follow
 // them at once, and then what else the user's side said. A result can hold only text here, so its
 // pictures are shown in a user message after the last result.
-func user(blocks msg.Blocks, ids, names map[string]string) []message {
+func user(blocks msg.Blocks, ids model.IDs, names map[string]string) []message {
 	var out []message
 	var rest []part
 	for _, b := range blocks {
 		if r, ok := b.(msg.Result); ok {
 			text, pictures := result(r)
-			out = append(out, message{Role: "tool", Content: text, ToolCallID: ids[r.Call]})
+			out = append(out, message{Role: "tool", Content: text, ToolCallID: ids.Of(r.Call)})
 			if len(pictures) > 0 {
-				rest = append(rest, part{Type: "text", Text: "From the result of " + model.WireName(names[r.Call]) + " (" + ids[r.Call] + "):"})
+				rest = append(rest, part{Type: "text", Text: "From the result of " + model.WireName(names[r.Call]) + " (" + ids.Of(r.Call) + "):"})
 				rest = append(rest, pictures...)
 			}
 		}

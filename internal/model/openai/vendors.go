@@ -84,21 +84,20 @@ func (v vendor) think(q *request, asked string) {
 
 // cache says what a service can be told to find its cache again. The key is made from how the
 // conversation begins, so that it stays the same as long as there is something to find.
-func (v vendor) cache(q *request) {
+func (v vendor) cache(q *request, c *conversation) {
 	if v.cacheKey {
 		h := sha256.New()
 		h.Write([]byte(q.Model))
 		h.Write(encode(q.Tools))
-		h.Write(encode(q.Messages[:min(len(q.Messages), 2)]))
+		h.Write(encode(c.begin()))
 		q.CacheKey = hex.EncodeToString(h.Sum(nil))[:32]
 	}
-	if v.marks && strings.Contains(q.Model, "anthropic/") {
-		m := &kind{"ephemeral"}
-		q.Cache = m // on the last block, which moves on by itself
-		if len(q.Messages) > 0 && q.Messages[0].Role == "system" {
-			if text, ok := q.Messages[0].Content.(string); ok {
-				q.Messages[0].Content = []part{{Type: "text", Text: text, Cache: m}}
-			}
-		}
+	if v.marked(q.Model) {
+		q.Cache = ephemeral() // on the last block, which moves on by itself
 	}
 }
+
+// marked says whether a model wants cache marks.
+func (v vendor) marked(model string) bool { return v.marks && strings.Contains(model, "anthropic/") }
+
+func ephemeral() *kind { return &kind{"ephemeral"} }

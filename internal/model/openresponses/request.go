@@ -183,7 +183,7 @@ func complete(blocks msg.Blocks) bool {
 // assistant writes what the model said, in its order. With own its reasoning goes back untouched,
 // and so do the ids that tie the other items to it; otherwise neither does, because the one is
 // refused without the other. Reasoning that led to nothing is left out, as the API refuses it.
-func assistant(blocks msg.Blocks, ids map[string]string, own bool) []any {
+func assistant(blocks msg.Blocks, ids model.IDs, own bool) []any {
 	var out []any
 	var thoughts []any // not yet followed by an item
 	for _, b := range blocks {
@@ -211,7 +211,7 @@ func assistant(blocks msg.Blocks, ids map[string]string, own bool) []any {
 			}
 		case msg.Call:
 			h := known(b.Raw, "function_call", "fc", own)
-			item = call{"function_call", h.ID, h.Status, ids[b.ID], model.WireName(b.Name), model.WireArgs(b.Args)}
+			item = call{"function_call", h.ID, h.Status, ids.Of(b.ID), model.WireName(b.Name), model.WireArgs(b.Args)}
 		default:
 			continue
 		}
@@ -249,7 +249,7 @@ func said(text string, h head) part {
 }
 
 // user writes results first, each an item of its own, and then what else the user's side said.
-func user(blocks msg.Blocks, ids map[string]string) []any {
+func user(blocks msg.Blocks, ids model.IDs) []any {
 	var out []any
 	var rest msg.Blocks
 	for _, b := range blocks {
@@ -262,7 +262,7 @@ func user(blocks msg.Blocks, ids map[string]string) []any {
 		if len(parts) == 0 {
 			parts = []part{{Type: "input_text", Text: model.NoOutput}}
 		}
-		out = append(out, outcome{"function_call_output", ids[r.Call], content(parts, "\n")})
+		out = append(out, outcome{"function_call_output", ids.Of(r.Call), content(parts, "\n")})
 	}
 	p := parts(rest)
 	if len(p) == 0 && len(out) == 0 {

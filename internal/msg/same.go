@@ -1,0 +1,35 @@
+package msg
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Same says whether two messages are the same. It is quick for those that share their texts.
+func (m Message) Same(n Message) bool {
+	return m.Role == n.Role && m.Provider == n.Provider && m.Model == n.Model && m.Blocks.Same(n.Blocks)
+}
+
+// Same says whether two lists of blocks are the same.
+func (b Blocks) Same(c Blocks) bool { return slices.EqualFunc(b, c, same) }
+
+func same(x, y Block) bool {
+	switch x := x.(type) {
+	case Text:
+		y, ok := y.(Text)
+		return ok && x.Text == y.Text && bytes.Equal(x.Raw, y.Raw)
+	case Image:
+		y, ok := y.(Image)
+		return ok && x.MIME == y.MIME && bytes.Equal(x.Data, y.Data)
+	case Reasoning:
+		y, ok := y.(Reasoning)
+		return ok && x.Text == y.Text && bytes.Equal(x.Raw, y.Raw)
+	case Call:
+		y, ok := y.(Call)
+		return ok && x.ID == y.ID && x.Given == y.Given && x.Name == y.Name && x.Args == y.Args && bytes.Equal(x.Raw, y.Raw)
+	case Result:
+		y, ok := y.(Result)
+		return ok && x.Call == y.Call && x.Failed == y.Failed && x.Blocks.Same(y.Blocks)
+	}
+	return false
+}
