@@ -17,12 +17,12 @@ type Options = endpoint.Options
 
 // Model is one provider. It is safe for concurrent use.
 type Model struct {
-	client   *endpoint.Client
-	provider string
-	at       vendor
-	learnt   learnt
-	pictures model.Pictures
-	signed   model.Signatures
+	client       *endpoint.Client
+	provider     string
+	at           vendor
+	learnt       learnt
+	pictures     model.Pictures
+	signed       model.Signatures
 	conversation conversations
 }
 
