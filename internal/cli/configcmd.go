@@ -11,12 +11,7 @@ import (
 
 func configCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "check, locate or begin the configuration",
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("jig config has no %q (want check, path, init)%s", config.Shown(args[0]), didYouMean(args[0], []string{"check", "path", "init"}))
-			}
-			return usagef("jig config needs a command: check, path or init")
-		}}
+		RunE: choice([]string{"check", "path", "init"}, "")}
 	var o Options
 	check := &cobra.Command{Use: "check", Short: "say everything that is wrong with the configuration",
 		Args: takes(0, 0, "nothing"), RunE: func(*cobra.Command, []string) error { return configCheck(w, o) }}

@@ -37,6 +37,7 @@ func goalCommand(w World) *cobra.Command {
 		Short: "show, resume or clear the goal of a session",
 		Long: "A session with a goal goes on by itself, turn after turn, until the goal is complete or something blocks it. A\n" +
 			"blocked goal waits for you: these commands show why, let it go on, or drop it.",
+		RunE: choice([]string{"show", "resume", "clear"}, ""),
 	}
 	c.AddCommand(goalShowCommand(w), goalResumeCommand(w), goalClearCommand(w))
 	return c

@@ -89,10 +89,7 @@ func (t *transcribing) end(w World) {
 func historyCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "history", Short: "search and read what was said and done in sessions",
 		Long: "Searches and reads the transcripts of sessions: what was said, and the calls with their results. It only reads.",
-		Args: takes(0, 0, "search or show"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("say which: jig history search WORDS, or jig history show SESSION (%s --help)", c.CommandPath())
-		}}
+		RunE: choice([]string{"search", "show"}, "")}
 	c.AddCommand(historySearchCommand(w), historyShowCommand(w))
 	return c
 }

@@ -44,15 +44,22 @@ func listCommand(w World) *cobra.Command {
 		Long:      "Lists one item a line, its id first:\n" + strings.TrimRight(long.String(), "\n"),
 		Args:      takes(0, 1, "one of "+want),
 		ValidArgs: kinds,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			kind := "agents"
 			if len(args) == 1 {
 				kind = args[0]
 			}
 			for _, l := range listings {
-				if l.name == kind {
-					return l.print(w, o)
+				if l.name != kind {
+					continue
 				}
+				if kind != "tools" && c.Flags().Changed("agent") {
+					return usagef("--agent applies to jig list tools only")
+				}
+				if kind != "sessions" && c.Flags().Changed("project") {
+					return usagef("--project applies to jig list sessions only")
+				}
+				return l.print(w, o)
 			}
 			return usagef("jig list has no %q (want %s)%s", kind, want, didYouMean(kind, kinds))
 		},

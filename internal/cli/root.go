@@ -29,9 +29,13 @@ func Run(ctx context.Context, w World, args []string) int {
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(w.In)
-	root.SetOut(w.Out)
+	help := &losing{w: w.Out}
+	root.SetOut(help)
 	root.SetErr(w.Err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = help.err
+	}
 	var e *ended
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -50,6 +54,20 @@ func plainly(err error) error {
 		return fmt.Errorf("cannot write the output: %w", p.Err)
 	}
 	return err
+}
+
+// losing remembers that something could not be written: cobra does not look after its help.
+type losing struct {
+	w   io.Writer
+	err error
+}
+
+func (l *losing) Write(p []byte) (int, error) {
+	n, err := l.w.Write(p)
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	return n, err
 }
 
 // newRoot puts the commands together. A bare jig is jig run.
@@ -83,8 +101,11 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
 		return usagef("%s%s (%s --help lists them)", text, didYouMean(text[i:], all), c.CommandPath())
 	}
-	if before, _, ok := strings.Cut(text, " flag: strconv."); ok {
-		text = before + ": want a whole number"
+	// Go's own words for a value that does not parse say nothing to a person.
+	for of, want := range map[string]string{"strconv.ParseInt": "a whole number", "strconv.ParseBool": "true or false", "time:": "a duration such as 30s, 10m or 1h30m"} {
+		if before, _, ok := strings.Cut(text, " flag: "+of); ok {
+			text = before + ": want " + want
+		}
 	}
 	return usagef("%s (%s --help)", text, c.CommandPath())
 }
@@ -103,6 +124,18 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
+// choice is for a command that only holds others: it says what they are, and which of them was meant.
+// Without it cobra would print the help for a word that it does not know, and end well.
+func choice(names []string, more string) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		want := strings.Join(names, ", ")
+		if len(args) == 0 {
+			return usagef("%s needs a command: %s (%s --help)%s", c.CommandPath(), want, c.CommandPath(), more)
+		}
+		return usagef("%s has no %q (want %s)%s%s", c.CommandPath(), config.Shown(args[0]), want, didYouMean(args[0], names), more)
+	}
+}
+
 func runCommand(w World) *cobra.Command {
 	o := Options{}
 	c := &cobra.Command{
@@ -110,7 +143,7 @@ func runCommand(w World) *cobra.Command {
 		Short: "run an agent",
 		Long: "Runs an agent of the configuration, or a persona. With -m it answers one message and ends: the answer alone\n" +
 			"goes to standard output, everything else to standard error, and nobody is asked anything.",
-		Args: takes(0, 1, "one agent at most"),
+		Args: takes(0, 1, "one agent at most, and a message with -m"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return agentNames(w), cobra.ShellCompDirectiveNoFileComp
 		},
