@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"jig/internal/config"
 	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
@@ -22,10 +23,7 @@ import (
 func sessionsCommand(w World) *cobra.Command {
 	c := &cobra.Command{Use: "sessions", Short: "delete and rename sessions",
 		Long: "Deletes and renames sessions of jig list sessions. What is deleted is gone from the disk, but what it cost stays in\njig usage. A session that is open is left as it is.",
-		Args: takes(0, 0, "delete, prune or rename"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("say which: jig sessions delete, prune or rename (%s --help); jig list sessions lists them", c.CommandPath())
-		}}
+		RunE: choice([]string{"delete", "prune", "rename"}, "; jig list sessions lists them")}
 	c.AddCommand(deleteCommand(w), pruneCommand(w), renameCommand(w))
 	return c
 }
@@ -37,6 +35,9 @@ func deleteCommand(w World) *cobra.Command {
 			return changing(w, "deleting a session", func(db *store.DB) error {
 				var all []store.Info
 				for _, id := range args { // all are found before any is gone
+					if len(id) < shortestID { // a slip of the finger must not be enough for what cannot be undone
+						return usagef("to delete a session give at least the first %d letters of its id, got %q (jig list sessions)", shortestID, config.Shown(id))
+					}
 					i, err := db.Find(id)
 					if err != nil {
 						return err
