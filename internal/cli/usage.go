@@ -78,8 +78,20 @@ type spentRow struct {
 	Name      string       `json:"name"`
 	Requests  int          `json:"requests"`
 	Usage     msg.Usage    `json:"usage"`
-	Cost      money.Amount `json:"cost"`
+	Cost      money.Amount `json:"-"`
 	Estimated bool         `json:"estimated"`
+	// Shown is what JSON has for a cost: nothing where no price is known, since 0 would be a price.
+	Shown *money.Amount `json:"cost,omitempty"`
+}
+
+// unpriced says that something was used and no price of it is known.
+func (r spentRow) unpriced() bool { return r.Cost == 0 && r.Usage.Total() > 0 }
+
+func (r spentRow) shown() spentRow {
+	if !r.unpriced() {
+		r.Shown = &r.Cost
+	}
+	return r
 }
 
 func (r *spentRow) add(s store.Spending) {
@@ -166,7 +178,7 @@ func usageTable(w World, by string, rows []spentRow, total spentRow) error {
 
 func (r spentRow) cost() string {
 	switch {
-	case r.Cost == 0 && r.Usage.Total() > 0:
+	case r.unpriced():
 		return "-"
 	case r.Estimated:
 		return "~" + r.Cost.String()
@@ -197,7 +209,10 @@ func usageJSON(w World, from time.Time, by string, rows []spentRow, total spentR
 		By    string     `json:"by"`
 		Rows  []spentRow `json:"rows"`
 		Total spentRow   `json:"total"`
-	}{"usage", nil, by, rows, total}
+	}{"usage", nil, by, make([]spentRow, 0, len(rows)), total.shown()}
+	for _, r := range rows {
+		out.Rows = append(out.Rows, r.shown())
+	}
 	if !from.IsZero() {
 		out.Since = &from
 	}
