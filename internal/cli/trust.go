@@ -59,6 +59,14 @@ func trustAll(w World, s *survey) error {
 			return err
 		}
 	}
+	// Where commands may write, no start will believe what was just stored: say so now and not then.
+	if s, err := look(w, "", false); err == nil {
+		told := len(s.warnings)
+		_, _, _ = s.load(w) // what is wrong with the configuration is for the command that needs it
+		for _, text := range s.warnings[told:] {
+			w.warn("%s", text)
+		}
+	}
 	return nil
 }
 
@@ -88,14 +96,18 @@ func forgetTrust(w World, s *survey) error {
 	if s.noPlaces != nil {
 		return s.noPlaces
 	}
-	t := s.trust
+	t, none := s.trust, true
 	for _, dir := range config.ProjectLevels(s.env.GOOS, s.root, s.env.Cwd) {
 		if t.Knows(dir) {
-			t = t.Without(dir)
+			t, none = t.Without(dir), false
 			if _, err := fmt.Fprintf(w.Out, "%s is trusted no longer\n", config.Shown(dir)); err != nil {
 				return err
 			}
 		}
+	}
+	if none {
+		_, err := fmt.Fprintf(w.Out, "nothing to forget: no .jig folder between %s and here is trusted\n", config.Shown(s.root))
+		return err
 	}
 	return s.store(t)
 }
