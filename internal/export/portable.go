@@ -89,8 +89,8 @@ func (e *TornError) Error() string {
 
 var (
 	// ErrForeign says that a file was not written by jig export.
-	ErrForeign = errors.New("is no session that jig export wrote (it writes one to a file that ends in .jsonl)")
-	errLarge   = fmt.Errorf("is larger than a session may be (%d MB, %d facts)", MaxBytes>>20, MaxFacts)
+	ErrForeign = errors.New("this is no session that jig export wrote (it writes one to a file that ends in .jsonl)")
+	errLarge   = fmt.Errorf("this is larger than a session may be (%d MB, %d facts)", MaxBytes>>20, MaxFacts)
 )
 
 // Read reads a portable file and checks every fact of it. The facts are fit to be kept: what they may
