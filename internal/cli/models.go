@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"jig/internal/config"
@@ -56,7 +57,14 @@ func endpointOptions(r config.Resolved) endpoint.Options {
 	for k, v := range r.Provider.Headers {
 		headers[k] = v.Reveal()
 	}
-	return endpoint.Options{Provider: r.ProviderName, URL: r.Provider.URL, Key: r.Key.Reveal(), Headers: headers, Proxy: http.ProxyFromEnvironment}
+	variable := "" // the one that counts, or would: a vendor's own says nothing of a provider with another name
+	switch {
+	case slices.Contains(r.KeyNames, r.KeySource):
+		variable = r.KeySource
+	case len(r.KeyNames) > 0:
+		variable = r.KeyNames[0]
+	}
+	return endpoint.Options{Provider: r.ProviderName, URL: r.Provider.URL, Key: r.Key.Reveal(), KeyEnv: variable, Headers: headers, Proxy: http.ProxyFromEnvironment}
 }
 
 func openReplay(r config.Resolved, _ endpoint.Options) (model.Model, error) {

@@ -26,6 +26,9 @@ type Options struct {
 	URL string
 	// Key is the secret. "" sends none, which is right for a server on the own machine.
 	Key string
+	// KeyEnv is the environment variable that the key is in, or would be looked for in first, for hints;
+	// "" is the vendor's own.
+	KeyEnv string
 	// Headers are sent with every request and win over the dialect's own.
 	Headers map[string]string
 	// Proxy chooses the proxy of a request; nil uses none.
@@ -75,6 +78,9 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 	}
 	for k, s := range o.Headers {
 		c.headers[http.CanonicalHeaderKey(k)] = s
+	}
+	if o.KeyEnv != "" {
+		c.vendor.KeyEnv = o.KeyEnv
 	}
 	c.secrets = secrets(o)
 	if c.base = o.URL; c.base == "" {
