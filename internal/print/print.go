@@ -71,8 +71,9 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 		}
 		watchers = append(watchers, newEvents(o.Out).write)
 	}
+	view := NewView(o.Err, o.Color)
 	if o.Watch {
-		watchers = append(watchers, NewView(o.Err, o.Color).Show)
+		watchers = append(watchers, view.Show)
 	}
 	watchers = append(watchers, waiting{o.Err}.show)
 	for e := range h.Watch(context.WithoutCancel(ctx), session, o.After) {
@@ -94,6 +95,11 @@ func Run(ctx context.Context, h proto.Host, session, text string, o Options) (Re
 		}
 	}
 	r.Duration = time.Since(start).Milliseconds()
+	if view.begun && o.Clean && o.Format == Text && r.Error == "" { // on one terminal the answer must not look like a result's last line
+		if _, err := fmt.Fprintln(o.Err); err != nil {
+			return r, fmt.Errorf("cannot write the output: %w", err)
+		}
+	}
 	return r, r.Write(o)
 }
 

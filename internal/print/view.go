@@ -17,6 +17,7 @@ type View struct {
 	w     io.Writer
 	paint paint
 	calls []*drawn // opened and not drawn yet, in call order
+	begun bool     // something was drawn
 
 	answer string // of the turn that runs
 	driven bool   // by a goal: its answer is not the run's, unless the goal is complete
@@ -40,6 +41,7 @@ func (v *View) Show(e proto.Event) error {
 		return v.said(f)
 	case proto.Goal:
 		v.driven = f.Active() || v.driven && !f.None()
+		v.begun = true
 		_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◎"), clip(Clean(oneRow(goalRow(f))), wide))
 		return err
 	case proto.Ended:
@@ -81,6 +83,13 @@ func (v *View) said(f proto.Said) error {
 	if f.Message.Role != msg.Assistant {
 		return nil
 	}
+	// What was said before jobs reported is not the answer after all, and was for the same reader.
+	if before := v.answer; before != "" {
+		v.answer = ""
+		if err := v.words(before); err != nil {
+			return err
+		}
+	}
 	if len(f.Message.Blocks.Calls()) == 0 {
 		v.answer = text
 		return nil
@@ -92,6 +101,7 @@ func (v *View) said(f proto.Said) error {
 }
 
 func (v *View) words(text string) error {
+	v.begun = true
 	_, err := fmt.Fprintf(v.w, "\n%s %s\n", v.paint.dim("◆"), Clean(text))
 	return err
 }
@@ -105,6 +115,7 @@ func goalRow(g proto.Goal) string {
 }
 
 func (v *View) closed(o proto.Opened, f proto.Closed) error {
+	v.begun = true
 	head := v.paint.call(Clean(oneRow(o.Plan.Title)))
 	card := f.Result.Card
 	if card != nil && card.Kind == tool.CardDiff {

@@ -122,3 +122,13 @@ func TestAnswersOfAGoalsTurnsAreDrawn(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A reply that jobs went on from is no answer, and nobody who watches reads it elsewhere.
+func TestWordsBeforeAJobReportedAreDrawn(t *testing.T) {
+	got := drawn(t, false, proto.Said{Message: msg.Say(msg.Assistant, "The tests run. I found one fault already.")},
+		proto.Said{Message: msg.Say(msg.User, "[background job b1 finished]"), Notice: "job"},
+		proto.Said{Message: msg.Say(msg.Assistant, "All is well.")}, proto.Ended{Why: proto.Done})
+	if want := "\n◆ The tests run. I found one fault already.\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
