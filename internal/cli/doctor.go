@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"jig/internal/config"
 	"jig/internal/sandbox"
+	"jig/internal/store"
 	"jig/internal/tools/shell"
 )
 
@@ -42,6 +44,7 @@ var checks = []check{
 	}},
 	{"model", checkModel},
 	{"keys", checkKeys},
+	{"sessions", checkSessions},
 	{"shell", checkShell},
 	{"sandbox", checkSandbox},
 	{"git", func(World, *survey, *config.Config) (bool, string) {
@@ -75,7 +78,7 @@ func doctor(w World, o Options) error {
 	if err != nil {
 		return err
 	}
-	cfg, _, _ := config.Load(config.Input{Sources: s.sources, Env: s.env}) // its errors are the config line's
+	cfg, _, _ := s.load(w) // as a start does, which may believe less than was trusted; its errors are the config line's
 	var bad error
 	for _, c := range checks {
 		ok, detail := c.look(w, s, cfg)
@@ -147,6 +150,23 @@ func checkSandbox(w World, s *survey, cfg *config.Config) (bool, string) {
 	o := shell.Options{Root: p.root, Cwd: p.cwd, Home: p.home, Temp: p.temp, Cache: p.cache}
 	r := p.regime(func(path string) bool { return path == s.sandboxFile() || shell.CouldWrite(o, path) })
 	return r.report.Tier != sandbox.None, strings.Join(r.report.Lines(), "; ")
+}
+
+// checkSessions reads where the sessions are: a run that cannot keep its session does not begin.
+func checkSessions(w World, _ *survey, _ *config.Config) (bool, string) {
+	db, err := openStore(w)
+	if errors.Is(err, errNoSessions) {
+		return true, "none kept yet"
+	}
+	if err != nil {
+		return false, err.Error()
+	}
+	defer closeStore(w, db)
+	all, err := db.List(store.Query{})
+	if err != nil {
+		return false, err.Error()
+	}
+	return true, fmt.Sprintf("%d kept", len(all))
 }
 
 func checkKeys(w World, s *survey, cfg *config.Config) (bool, string) {
