@@ -235,7 +235,7 @@ func (o Options) check(f *pflag.FlagSet) error {
 		return usagef("an agent (%s) and --persona (%s) cannot both be given", o.Agent, o.Persona)
 	case f.Changed("config") && o.Config == "":
 		return usagef("-c must name a file")
-	case f.Changed("persona") && strings.Trim(o.Persona, ":") == "" || strings.HasPrefix(o.Persona, ":"):
+	case f.Changed("persona") && o.Persona == "" || strings.HasPrefix(o.Persona, ":") || strings.HasSuffix(o.Persona, ":"):
 		return usagef("--persona must name a persona or agent: ID or ID:EFFORT")
 	case f.Changed("model") && o.Model == "":
 		return usagef("-M must name a model: provider:id, or the name of a models: entry")
