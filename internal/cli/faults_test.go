@@ -262,7 +262,7 @@ func observe(t *testing.T, r trouble) (row string, whole bool) {
 		if c == "" {
 			c = "–"
 		}
-		cells[i] = strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`).Replace(port.ReplaceAllString(c, "HOST"))
+		cells[i] = strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "P_API_KEY", "NAME_API_KEY").Replace(port.ReplaceAllString(c, "HOST"))
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n", true
 }
