@@ -104,7 +104,7 @@ func probe(w World, s *survey, writable func(path string) bool) regime {
 	}
 	r := sandbox.Detect(context.Background(), q)
 	if data := r.Encode(); data != nil && shared && q.Only == "" && !cached(r) {
-		if err := writePrivate(kept, data); err != nil {
+		if err := writePrivate(kept, data); err != nil && !modelStarted(w) { // inside, that is as it should be
 			w.warn("%s cannot be written, so the sandbox is tried again at the next start: %v", kept, cause(err))
 		}
 	}
@@ -112,10 +112,14 @@ func probe(w World, s *survey, writable func(path string) bool) regime {
 }
 
 // trialFolder is where a tier is tried: the state folder, where no command can disturb the trial, and
-// the temporary one where there is no such folder.
+// the temporary one where there is no such folder, or where nothing can be made in it: a jig inside
+// a sandbox sees its state folder read-only.
 func trialFolder(w World, s *survey, writable func(path string) bool) string {
 	if s.noPlaces == nil && !writable(s.places.State) && os.MkdirAll(s.places.State, 0o700) == nil {
-		return s.places.State
+		if probe, err := os.MkdirTemp(s.places.State, "jig-try-"); err == nil {
+			_ = os.Remove(probe)
+			return s.places.State
+		}
 	}
 	return sandbox.TempDir(w.Temp)
 }

@@ -276,3 +276,21 @@ func TestOpenSaysWhatTheInitSaid(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAnInitWhoseRuntimeGivesUpSaysWhyInOneLine(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	script := `echo 'runtime: no new thread' >&2; echo 'fatal error: newosproc' >&2; echo >&2
+echo 'goroutine 1 [running]:' >&2; i=0; while [ $i -lt 300 ]; do echo "main.main() x.go:$i +0x1d" >&2; i=$((i+1)); done; exit 2`
+	_, err := Open(ctx, Launch{Path: "/bin/sh", Args: []string{"sh", "-c", script}})
+	if err == nil || err.Error() != "/bin/sh did not become ready: runtime: no new thread fatal error: newosproc" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsLeftUnsaidOfLimitsHasItsDefault(t *testing.T) {
+	want := Limits{Grace: 500 * time.Millisecond, Idle: time.Minute, KeepFree: 1 << 30}
+	if got := (Limits{}).orDefaults(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

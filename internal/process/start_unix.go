@@ -146,7 +146,7 @@ func (w *Warden) await(j *Job, c Command, answer chan reply) error {
 func (w *Warden) answered(j *Job, c Command, r reply, ok bool) error {
 	switch {
 	case !ok:
-		return &StartError{Path: c.Argv[0], Err: errLost, Reason: string(FirstBytes([]byte(w.said.String()), 500))}
+		return &StartError{Path: c.Argv[0], Err: errLost, Reason: w.said.String()}
 	case r.errno == 0:
 		j.mu.Lock()
 		j.pid = r.pid

@@ -3,7 +3,6 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -58,26 +57,31 @@ type reply struct {
 	what  uint64
 }
 
-// said keeps the last words of the init.
+// said keeps what the init says of its end. Where the runtime gives up, the first words are why and a
+// trace of everything else follows.
 type said struct {
 	mu sync.Mutex
 	b  []byte
 }
 
 func (s *said) Write(p []byte) (int, error) {
+	const most = 4 << 10
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.b = append(s.b, p...)
-	if len(s.b) > 8<<10 {
-		s.b = append(s.b[:0], s.b[len(s.b)-4<<10:]...)
-	}
+	s.b = append(s.b, p[:min(len(p), most-len(s.b))]...)
 	return len(p), nil
 }
 
+// String gives it in one line, without a trace.
 func (s *said) String() string {
+	const longest = 300
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.ToValidUTF8(string(bytes.TrimSpace(s.b)), "\uFFFD")
+	text := "\n" + strings.ToValidUTF8(string(s.b), "\uFFFD")
+	for _, trace := range []string{"\ngoroutine ", "\nruntime stack:", "\nSIG"} {
+		text, _, _ = strings.Cut(text, trace)
+	}
+	return string(FirstBytes([]byte(strings.Join(strings.Fields(text), " ")), longest))
 }
 
 // Open starts an init and waits until it is ready for commands. When it does

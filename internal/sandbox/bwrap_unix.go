@@ -52,7 +52,11 @@ func bwrapArgs(o plan, masks []string, arguments ...string) []string {
 	}
 	hide(before)
 	for _, path := range o.Write {
-		if path != "/" {
+		switch {
+		case path == "/":
+		case within("/dev", path): // --bind would make a device of it that cannot be opened
+			bind("--dev-bind", path)
+		default:
 			bind("--bind", path)
 		}
 	}

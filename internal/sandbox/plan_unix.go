@@ -32,7 +32,7 @@ func planFor(t Tier, p Policy, binary string) (plan, error) {
 	}
 	var write []string
 	for _, w := range p.places() {
-		if exists(w.real) {
+		if exists(w.real) && !isMachine(w.real) {
 			write = append(write, w.real)
 		}
 	}

@@ -101,7 +101,7 @@ func TempDir(want string, others ...string) string {
 		if systemTemp != "" {
 			names = append(names, systemTemp)
 		}
-		if real := settle(names)[want]; real != "" && makeFolder(real, 0o700) == nil && mayWrite(real) {
+		if real := settle(names)[want]; real != "" && !isMachine(real) && makeFolder(real, 0o700) == nil && mayWrite(real) {
 			return want
 		}
 	}
@@ -126,6 +126,13 @@ func Writable(p Policy, path string) bool {
 	}
 	real, links := trace(path)
 	return inside(open, real) || leads(links, open) || leads(links, []string{sharedMemory})
+}
+
+// isMachine reports whether a real path is the machine itself rather than a place for files. None of
+// these is opened, whatever names it: the init reads its own /proc, and what could be set there and in
+// /sys is not the commands'.
+func isMachine(real string) bool {
+	return real == "/dev" || within("/proc", real) || within("/sys", real)
 }
 
 // within reports whether path is dir or lies below it. Both are clean and absolute.

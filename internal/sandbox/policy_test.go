@@ -105,7 +105,7 @@ func TestAMissingTMPDIRIsMadeOrReplaced(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	file := put(t, filepath.Join(dir, "file"), "")
-	for _, bad := range []string{"", "relative", file, filepath.Join(file, "below"), "/proc/none"} {
+	for _, bad := range []string{"", "relative", file, filepath.Join(file, "below"), "/proc/none", "/proc", "/sys", "/dev"} {
 		if got := TempDir(bad); got != "/tmp" || !isDir(got) {
 			t.Errorf("%q gave %q", bad, got)
 		}

@@ -19,8 +19,9 @@ import (
 // stageTry is the argument of the command that a trial run starts inside.
 const stageTry = "try"
 
-// MachineKey names what a probe's answer depends on: the kernel, its boot, this program, the user
-// and bubblewrap.
+// MachineKey names what a probe's answer depends on: the kernel, its boot, this program, the user,
+// bubblewrap, and how this process is confined itself. A jig inside a sandbox or a container reads
+// the same state folder as one outside, and what works there need not work here.
 func MachineKey(binary, bwrap string) string {
 	var u unix.Utsname
 	_ = unix.Uname(&u)
@@ -36,8 +37,28 @@ func MachineKey(binary, bwrap string) string {
 			parts = append(parts, "-")
 		}
 	}
-	return fmt.Sprintf("%s|%s|%s|%d", unix.ByteSliceToString(u.Release[:]), strings.TrimSpace(string(boot)),
-		strings.Join(parts, "|"), os.Geteuid())
+	return fmt.Sprintf("%s|%s|%s|%d|%s", unix.ByteSliceToString(u.Release[:]), strings.TrimSpace(string(boot)),
+		strings.Join(parts, "|"), os.Geteuid(), confinement())
+}
+
+// confinement tells one confinement of this process from another, as far as the system shows it.
+// Landlock is not shown; whoever uses it has set no_new_privs.
+func confinement() string {
+	var out []string
+	for _, ns := range []string{"user", "mnt", "pid"} {
+		to, _ := os.Readlink("/proc/self/ns/" + ns)
+		out = append(out, to)
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		switch name {
+		case "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Seccomp_filters":
+			out = append(out, strings.TrimSpace(value))
+		}
+	}
+	profile, _ := os.ReadFile("/proc/self/attr/current")
+	return strings.Join(append(out, strings.TrimRight(string(profile), "\x00\n")), " ")
 }
 
 // Try runs a tier for real: an init in it, and in that a command that attempts what it must be able

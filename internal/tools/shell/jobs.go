@@ -32,6 +32,7 @@ type job struct {
 	proto.Job
 	run   *process.Job
 	ended func()
+	noLog error // why it has no log; nil: it has one
 }
 
 func newJobs(most int) *jobs {
@@ -147,8 +148,8 @@ func (s *Shell) Kill(id string) bool {
 }
 
 // keep makes a running command a job.
-func (s *Shell) keep(k call, run *process.Job, id int, log string, start time.Time) *job {
-	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Command: k.command, Pid: run.Pid(), Log: log, Start: start}, run, k.ended}
+func (s *Shell) keep(k call, run *process.Job, id int, log logFile, start time.Time) *job {
+	j := &job{proto.Job{ID: fmt.Sprintf("b%d", id), Call: k.id, Label: k.label, Command: k.command, Pid: run.Pid(), Log: log.shown, Start: start}, run, k.ended, log.why}
 	s.jobs.add(j)
 	return j
 }

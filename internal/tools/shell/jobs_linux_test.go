@@ -312,3 +312,23 @@ func TestNoLinkTakesTheLogsElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// Whoever waits for the session to be done must not find it so while the end of a job is untold.
+func TestAJobIsInTheListUntilItsEndIsTold(t *testing.T) {
+	s := begin(t)
+	still := make(chan int, 1)
+	s.Connect(func(tool.Notice) {
+		s.jobs.mu.Lock()
+		defer s.jobs.mu.Unlock()
+		still <- len(s.jobs.list)
+	}, s.show)
+	s.call(args{"command": "exit 3", "background": true})
+	select {
+	case n := <-still:
+		if n != 1 {
+			t.Errorf("%d jobs were in the list when the end of the only one was told", n)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("no end was told")
+	}
+}

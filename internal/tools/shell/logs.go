@@ -3,6 +3,7 @@ package shell
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,6 +35,16 @@ type logs struct {
 // without links. Neither: there is none.
 type logTemp struct{ shown, real string }
 
+// unmade reports whether err says that the log cannot be made, and if so takes it for none.
+func (f *logFile) unmade(err error) bool {
+	var in *fs.PathError
+	if !errors.As(err, &in) || in.Op != "open" || in.Path != f.real || errors.Is(err, fs.ErrExist) {
+		return false
+	}
+	*f = logFile{why: &fs.PathError{Op: "create", Path: f.shown, Err: in.Err}}
+	return true
+}
+
 func findTemp(path string) logTemp {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -52,11 +63,15 @@ func newLogs(temp string, pid int) *logs {
 	return l
 }
 
-// logFile is one log: what it is called and how to get at it.
-type logFile struct{ name, shown, real string }
+// logFile is one log: what it is called and how to get at it. Where there can be none, on a full disk
+// or a read-only one, why says so and the rest is empty: commands run all the same, if only to make room.
+type logFile struct {
+	name, shown, real string
+	why               error
+}
 
 // call names a new log for a foreground call.
-func (l *logs) call() (logFile, error) {
+func (l *logs) call() logFile {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.n++
@@ -64,20 +79,20 @@ func (l *logs) call() (logFile, error) {
 }
 
 // job names the log of a job.
-func (l *logs) job(id int) (logFile, error) {
+func (l *logs) job(id int) logFile {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.file(fmt.Sprintf("b%d.log", id))
 }
 
 // file makes sure that there is a folder. Callers hold mu.
-func (l *logs) file(name string) (logFile, error) {
+func (l *logs) file(name string) logFile {
 	if l.held == nil || removed(l.held) {
 		if err := l.open(); err != nil {
-			return logFile{}, fmt.Errorf("no folder for the output file: %w", err)
+			return logFile{why: err}
 		}
 	}
-	return logFile{name, filepath.Join(l.dir, name), filepath.Join(l.via, name)}, nil
+	return logFile{name: name, shown: filepath.Join(l.dir, name), real: filepath.Join(l.via, name)}
 }
 
 // open makes or finds the folder, in the system's temporary folder where the one that was asked for

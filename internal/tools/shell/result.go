@@ -63,12 +63,19 @@ func (in interpreter) yielded(j *job, yield time.Duration, out string) string {
 	} else {
 		first = withLine(first+"Output so far:\n"+out, "")
 	}
-	return withLine(first, fmt.Sprintf("A notice with its exit status and output arrives when it finishes; do not poll (`%s` only if you need progress).",
-		in.follow(in.quote(j.Log))))
+	const told = "A notice with its exit status and output arrives when it finishes; do not poll "
+	if j.noLog != nil {
+		return withLine(first, fmt.Sprintf(told+"(there is no output file: %v).", j.noLog))
+	}
+	return withLine(first, fmt.Sprintf(told+"(`%s` only if you need progress).", in.follow(in.quote(j.Log))))
 }
 
 // started is what the model reads of a background call.
 func (in interpreter) started(j *job) string {
+	if j.noLog != nil {
+		return fmt.Sprintf("Started background job %s (pid %s). There is no output file: %v\nA notice with its exit status and output arrives when it finishes.",
+			j.ID, pid(j.Pid), j.noLog)
+	}
 	return fmt.Sprintf("Started background job %s (pid %s). Output: %s\nA notice with its exit status and output arrives when it finishes; run `%s` to see progress meanwhile.",
 		j.ID, pid(j.Pid), j.Log, in.tail(in.quote(j.Log)))
 }

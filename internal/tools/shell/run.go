@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -98,10 +99,14 @@ func (s *Shell) place(k call) *room {
 	return s.rooms.inside
 }
 
-// start runs a command with a log.
-func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFile) (*process.Job, error) {
+// start runs a command with a log, or without one where it cannot be made.
+func (s *Shell) start(ctx context.Context, k call, c process.Command, log *logFile) (*process.Job, error) {
 	c.Log, c.LateLog, c.Filter = log.real, !k.background, &cleaner{}
 	j, err := s.place(k).start(ctx, c)
+	if log.unmade(err) {
+		c.Log, c.Filter = "", &cleaner{}
+		j, err = s.place(k).start(ctx, c)
+	}
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return j, err
@@ -112,11 +117,8 @@ func (s *Shell) start(ctx context.Context, k call, c process.Command, log logFil
 }
 
 func (s *Shell) foreground(ctx context.Context, k call, c process.Command, tell func(tool.Card)) (tool.Result, error) {
-	log, err := s.logs.call()
-	if err != nil {
-		return tool.Result{}, failedToRun.With("error", err.Error())
-	}
-	j, err := s.start(ctx, k, c, log)
+	log := s.logs.call()
+	j, err := s.start(ctx, k, c, &log)
 	if err != nil {
 		k.ended()
 		return tool.Result{}, err
@@ -169,24 +171,37 @@ func (s *Shell) done(k call, j *process.Job, before string) tool.Result {
 	return r
 }
 
-// yield makes a job of a command whose call stops waiting.
-func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) tool.Result {
-	id := s.jobs.nextID()
+// keepLog gives a new job its id and its log the name that goes with it.
+func (s *Shell) keepLog(run *process.Job, log logFile) (int, logFile) {
+	log.unmade(run.State().LogErr)
 	for {
-		to, err := s.logs.job(id)
+		id := s.jobs.nextID()
+		if log.why != nil {
+			return id, log
+		}
+		to := s.logs.job(id)
+		err := to.why
 		if err == nil {
 			err = run.KeepLog(to.real)
 		}
-		if err == nil {
-			log = to
+		if errors.Is(err, fs.ErrExist) {
+			continue // a log of another session of this process
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			break // where an open file cannot be renamed it keeps the name it has
+		if _, missing := os.Lstat(log.real); err == nil || missing != nil {
+			if err != nil && !to.unmade(err) {
+				to.why = err
+			}
+			return id, to
 		}
-		id = s.jobs.nextID() // a log of another session of this process
+		return id, log // where an open file cannot be renamed it keeps the name it has
 	}
+}
+
+// yield makes a job of a command whose call stops waiting.
+func (s *Shell) yield(k call, run *process.Job, log logFile, began time.Time) tool.Result {
+	id, log := s.keepLog(run, log)
 	out := capped(run.Output())
-	j := s.keep(k, run, id, log.shown, began)
+	j := s.keep(k, run, id, log, began)
 	r := tool.Text(s.interp.yielded(j, s.opts.Yield, out))
 	r.Job, r.Label = j.ID, j.Label
 	r.Card = &tool.Card{Kind: tool.CardText, Text: strings.TrimRight(fmt.Sprintf("still running after %s → background job %s\n%s", s.opts.Yield, j.ID, out), "\n")}
@@ -200,14 +215,8 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 	}
 	for {
 		id := s.jobs.nextID()
-		log, err := s.logs.job(id)
-		if err != nil {
-			err = failedToRun.With("error", err.Error())
-		}
-		var run *process.Job
-		if err == nil {
-			run, err = s.start(ctx, k, c, log)
-		}
+		log := s.logs.job(id)
+		run, err := s.start(ctx, k, c, &log)
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			continue // a log of another session of this process
@@ -217,7 +226,7 @@ func (s *Shell) background(ctx context.Context, k call, c process.Command) (tool
 			s.jobs.release()
 			return tool.Result{}, err
 		}
-		j := s.keep(k, run, id, log.shown, time.Now().Add(-run.State().Took))
+		j := s.keep(k, run, id, log, time.Now().Add(-run.State().Took))
 		r := tool.Text(s.interp.started(j))
 		r.Job, r.Label = j.ID, j.Label
 		return r, nil
