@@ -27,6 +27,7 @@ func database(w World) (string, error) {
 // saving is the database of a run that has just begun. It opens while the rest is got ready.
 type saving struct {
 	path    string
+	instead string
 	opening *store.Opening
 	log     *store.Opened
 }
@@ -38,9 +39,12 @@ func startSaving(w World, o Options) *saving {
 	if err != nil || o.NoSave {
 		return nil // that there is no such folder is said with the rest of what is missing
 	}
-	k := &saving{path: path}
+	k := &saving{path: path, instead: store.Unsaved}
+	if modelStarted(w) { // where --no-save is refused
+		k.instead = "where a command's sandbox keeps it from writing there, write: or XDG_DATA_HOME gives it a place"
+	}
 	if _, err := os.Stat(path); err == nil {
-		k.opening = store.Start(path)
+		k.opening = store.Start(path, k.instead)
 	}
 	return k
 }
@@ -51,7 +55,7 @@ func (k *saving) begin(p *plan) (id string, log session.Store) {
 		return "", nil
 	}
 	if k.opening == nil {
-		k.opening = store.Start(k.path)
+		k.opening = store.Start(k.path, k.instead)
 	}
 	k.log = k.opening.New(store.NewID())
 	return k.log.ID(), k.log

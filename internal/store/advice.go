@@ -10,14 +10,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// instead is what a person can do where sessions cannot be kept.
-const instead = "--no-save runs without it"
+// Unsaved is what a person can do where sessions cannot be kept.
+const Unsaved = "--no-save runs without it"
 
 // room is what helps on a full disk.
 const room = "make room, then try again (jig resume goes on with a run that broke off)"
 
-// advice says of an error of the database what is wrong and what a person can do.
-func advice(err error) (what, todo string) {
+// advice says of an error of the database what is wrong and what a person can do, or else do instead.
+func advice(err error, instead string) (what, todo string) {
 	var newer *newerError
 	var file *fs.PathError
 	var e *sqlite.Error

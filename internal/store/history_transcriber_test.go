@@ -33,7 +33,7 @@ func attributes(root string) map[string]string { return map[string]string{"repos
 
 func TestSessionIsTranscribedWhileItGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jig.db")
-	o := store.Start(path)
+	o := store.Start(path, store.Unsaved)
 	tr := store.NewTranscriber(o.DB, attributes)
 	s := o.New("a")
 	log := tr.Beside("a", s)

@@ -35,7 +35,7 @@ func TestTheFirstRequestDoesNotWaitForADatabaseThatIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jig.db")
 	must(t, open(t, path).Close())
 	free := locked(t, path)
-	o := store.Start(path)
+	o := store.Start(path, store.Unsaved)
 	if _, err := o.DB(); err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ type Opening struct {
 	err  error
 }
 
-// Start begins to open a database.
-func Start(path string) *Opening {
+// Start begins to open a database. Its errors say what a person can do instead of keeping sessions there.
+func Start(path, instead string) *Opening {
 	o := &Opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.db, o.err = Open(path)
+		o.db, o.err = openOr(path, instead)
 	}()
 	return o
 }

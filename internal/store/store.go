@@ -32,9 +32,10 @@ const readers = 16
 
 // DB is the database, open. Its methods may be called from any goroutine.
 type DB struct {
-	path  string
-	pool  *sql.DB // readers, and the writer's one connection
-	lease lease
+	path    string
+	instead string  // of keeping sessions
+	pool    *sql.DB // readers, and the writer's one connection
+	lease   lease
 
 	hurry chan struct{} // closed when nobody wants to wait for others any more
 	once  sync.Once
@@ -47,22 +48,24 @@ type DB struct {
 
 // Open opens the database and makes it where there is none: the file for its owner alone, in a folder
 // for its owner alone. An error says, in one line, what a person can do.
-func Open(path string) (*DB, error) {
+func Open(path string) (*DB, error) { return openOr(path, Unsaved) }
+
+// openOr tells, where the database cannot be used, what a person can do instead.
+func openOr(path, instead string) (*DB, error) {
+	d := &DB{path: path, instead: instead, hurry: make(chan struct{}), lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
 	if err := private(path); err != nil {
-		return nil, (&DB{path: path}).explain(err)
+		return nil, d.explain(err)
 	}
-	d, err := open(path)
-	if err != nil {
+	if err := d.open(); err != nil {
 		return nil, d.explain(err)
 	}
 	return d, nil
 }
 
-func open(path string) (*DB, error) {
-	d := &DB{path: path, hurry: make(chan struct{}), lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
+func (d *DB) open() error {
 	var err error
-	if d.pool, err = sql.Open("sqlite", dsn(path)); err != nil {
-		return d, err
+	if d.pool, err = sql.Open("sqlite", dsn(d.path)); err != nil {
+		return err
 	}
 	d.pool.SetMaxIdleConns(4)
 	d.pool.SetMaxOpenConns(1 + readers)
@@ -72,16 +75,16 @@ func open(path string) (*DB, error) {
 			_, err = conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", impatient.Milliseconds()))
 		}
 		if err == nil {
-			d.file, err = os.Stat(path)
+			d.file, err = os.Stat(d.path)
 		}
 		if err == nil {
 			d.w = &writer{conn: conn, hurry: d.hurry, prepared: map[string]*sql.Stmt{}}
-			return d, nil
+			return nil
 		}
 		_ = conn.Close()
 	}
 	_ = d.pool.Close()
-	return d, err
+	return err
 }
 
 // private makes the folder and the file before SQLite would: it gives the files beside it the mode
@@ -257,7 +260,7 @@ func (d *DB) explain(err error) error {
 	if err == nil || errors.As(err, &told) || errors.Is(err, ErrClosed) {
 		return err
 	}
-	what, todo := advice(err)
+	what, todo := advice(err, d.instead)
 	return &Error{Path: d.path, What: what, Todo: todo, Err: err}
 }
 

@@ -82,7 +82,7 @@ func TestTheIndexTellsWithoutTheLog(t *testing.T) {
 
 func TestASessionNobodySpokeInIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jig.db")
-	o := store.Start(path)
+	o := store.Start(path, store.Unsaved)
 	s := o.New(store.NewID())
 	must(t, s.Append(1, conversation[0]))
 	must(t, s.Close())
