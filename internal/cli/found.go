@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"jig/internal/proto"
@@ -40,6 +41,9 @@ func find(ctx context.Context, w World, o resumeOptions) (*found, error) {
 	} else if err == nil {
 		f.id = f.from
 		f.log, f.facts, err = db.Take(f.id)
+		if held := (*store.HeldError)(nil); errors.As(err, &held) {
+			err = fmt.Errorf("%w, or make a copy with --fork", err)
+		}
 	}
 	if err != nil {
 		f.close(w)

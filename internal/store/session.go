@@ -36,7 +36,7 @@ func (e *HeldError) Error() string {
 	if e.Mine {
 		return fmt.Sprintf("session %s is open in this jig already", e.ID)
 	}
-	return fmt.Sprintf("session %s is open in %s; end that one first, or make a copy with --fork", e.ID, e.Holder)
+	return fmt.Sprintf("session %s is open in %s; end that one first", e.ID, e.Holder)
 }
 
 // ErrTaken says that a session was given to another process meanwhile, or deleted.
