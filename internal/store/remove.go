@@ -14,26 +14,37 @@ func (d *DB) Delete(ids ...string) (removed int, err error) {
 	if err := d.pragma("secure_delete = on"); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, d.pragma("secure_delete = off")) }()
+	defer func() {
+		if e := d.pragma("secure_delete = off"); err == nil {
+			err = e // one fault of the disk is told once
+		}
+	}()
 	done, err := d.erase(ids)
 	if err != nil {
 		return 0, err
 	}
+	var held error
 	for _, id := range ids {
-		e := d.write(func(w *writer) error { return d.remove(w, id) })
+		var h *HeldError
+		e := unwrapped(d.write(func(w *writer) error { return d.remove(w, id) }))
 		switch {
 		case errors.Is(e, ErrTaken): // somebody else was first
-		case e != nil:
-			err = errors.Join(err, unwrapped(e))
+		case errors.As(e, &h):
+			held = errors.Join(held, h)
+		case e != nil: // the next one would meet it, too
+			_ = done()
+			return removed, errors.Join(held, e)
 		default:
 			removed++
 		}
 	}
-	err = errors.Join(err, done(), d.sweep())
-	if removed > 0 {
-		err = errors.Join(err, d.shrink())
+	if err = done(); err == nil {
+		err = d.sweep()
 	}
-	return removed, err
+	if err == nil && removed > 0 {
+		err = d.shrink()
+	}
+	return removed, errors.Join(held, err)
 }
 
 func (d *DB) remove(w *writer, id string) error {

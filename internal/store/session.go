@@ -70,7 +70,7 @@ func (d *DB) take(id string) (*Session, error) {
 	s := d.New(id)
 	mine, err := d.lease.begin()
 	if err != nil {
-		return nil, fmt.Errorf("session %s cannot be opened: %w", id, cause(err))
+		return nil, fmt.Errorf("session %s cannot be opened: %w; see that %s is yours, has room and lies on a disk that locks files", id, cause(err), d.lease.dir)
 	}
 	err = d.write(func(w *writer) error {
 		if err := s.index.read(w, id, &s.num, &s.parent); err != nil {
