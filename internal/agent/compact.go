@@ -22,6 +22,8 @@ type Room struct {
 	// Archive keeps a text where the session's tools can read it and gives the path, "" when it cannot
 	// be kept. nil keeps nothing.
 	Archive func(text string) string
+	// Vain is told of answers to requests for a summary of which none came; nil is not.
+	Vain func(answers int, used msg.Usage)
 	// Summaries are those of the turns before this one that go on by themselves as one; nil is none.
 	Summaries *Summaries
 }
@@ -199,8 +201,11 @@ func (l *loop) sumUp(ctx context.Context, st session.State, m measure, cut int, 
 	}
 	l.desk.Show(proto.KeyCompacting, proto.Compacting{Since: time.Now(), Tokens: m.total})
 	defer l.desk.Show(proto.KeyCompacting, nil)
-	text, usage, err := l.summary(ctx, st.Messages[:cut], m, most, guidance)
+	text, got, err := l.summary(ctx, st.Messages[:cut], m, most, guidance)
 	if err != nil {
+		if l.turn.Room.Vain != nil && got.n > 0 {
+			l.turn.Room.Vain(got.n, got.usage)
+		}
 		return err
 	}
 	archive := ""
@@ -210,8 +215,11 @@ func (l *loop) sumUp(ctx context.Context, st session.State, m measure, cut int, 
 	stands := standsFor(text, archive, st)
 	f := proto.Compacted{Through: st.At[cut-1], Summary: stands, Archive: archive, Before: m.total,
 		After: m.total - older + tokens(model.Size(stands.Blocks))}
-	if usage != (msg.Usage{}) {
-		f.Usage = &usage
+	if got.usage != (msg.Usage{}) {
+		f.Usage = &got.usage
+	}
+	if got.n > 1 {
+		f.Asked = got.n
 	}
 	if err := l.desk.Say(f); err != nil {
 		return &logError{err}
@@ -219,10 +227,24 @@ func (l *loop) sumUp(ctx context.Context, st session.State, m measure, cut int, 
 	return nil
 }
 
+// answers are how many a model gave, and what they took.
+type answers struct {
+	n     int
+	usage msg.Usage
+}
+
+// add counts what came of a request, if anything did.
+func (a *answers) add(r model.Reply, err error) {
+	if err == nil || r.Usage != (msg.Usage{}) || len(r.Blocks) > 0 {
+		a.n++
+		a.usage = a.usage.Add(r.Usage)
+	}
+}
+
 // summary asks for a summary that has no more than most tokens, twice if need be. The first request
 // begins as all requests of the session do, so that the provider has most of it in its cache; where
 // that would not fit, and the second time, long results are shortened.
-func (l *loop) summary(ctx context.Context, older []msg.Message, m measure, most int, guidance string) (text string, all msg.Usage, err error) {
+func (l *loop) summary(ctx context.Context, older []msg.Message, m measure, most int, guidance string) (text string, all answers, err error) {
 	const longest = 2_000
 	words := max(min(most/2, longest)*3/4/10*10, 100)
 	window := m.window
@@ -243,7 +265,7 @@ func (l *loop) summary(ctx context.Context, older []msg.Message, m measure, most
 		}
 		var reply model.Reply
 		reply, err = l.patient().Stream(ctx, r, nil)
-		all = all.Add(reply.Usage)
+		all.add(reply, err)
 		switch {
 		case ctx.Err() != nil:
 			return "", all, ctx.Err()

@@ -276,8 +276,8 @@ func TestSecondTryForASummaryCounts(t *testing.T) {
 	if end.Why != proto.Done || len(all) == 0 || len(w.summaries) != 2*len(all) {
 		t.Fatalf("%+v: %d summaries of %d requests", end, len(all), len(w.summaries))
 	}
-	if u := all[0].Usage; u == nil || u.Input <= w.summaries[1].Size()/4 {
-		t.Errorf("both are paid for, and %+v is counted", u)
+	if u := all[0].Usage; u == nil || u.Input <= w.summaries[1].Size()/4 || all[0].Asked != 2 {
+		t.Errorf("both are paid for, and %+v of %d is counted", u, all[0].Asked)
 	}
 }
 

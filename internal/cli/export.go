@@ -94,14 +94,22 @@ func exportSession(w World, id, to, format string) error {
 		return usagef("--to: %s exists and is not overwritten: remove it or name another file", config.Shown(to))
 	}
 	if err != nil {
-		return fmt.Errorf("--to: %s cannot be written: %w", config.Shown(to), cause(err))
+		return unwritten(to, err)
 	}
 	if err = errors.Join(writeSession(w, f, db, i, format), f.Close()); err != nil {
 		_ = os.Remove(path) // half of it is worse than none
-		return fmt.Errorf("--to: %s cannot be written: %w", config.Shown(to), cause(err))
+		return unwritten(to, err)
 	}
 	_, err = fmt.Fprintf(w.Err, "session %s is in %s\n", i.ID, config.Shown(to))
 	return err
+}
+
+func unwritten(to string, err error) error {
+	var of *store.Error
+	if errors.As(err, &of) {
+		return err // it could not be read
+	}
+	return fmt.Errorf("--to: %s cannot be written: %w; name a file where there is room and you may write", config.Shown(to), cause(err))
 }
 
 // factsOf reads a session for people: what of it is damaged is left out, and said.

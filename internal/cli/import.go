@@ -10,6 +10,7 @@ import (
 
 	"jig/internal/config"
 	"jig/internal/export"
+	"jig/internal/host"
 	"jig/internal/msg"
 	"jig/internal/print"
 	"jig/internal/proto"
@@ -57,6 +58,7 @@ func readImport(w World, o resumeOptions) (*arrival, error) {
 			facts[i] = p.began
 		}
 	}
+	facts = host.Masked(masks(cfg, p), facts) // where it was written they were no keys of anybody's
 	facts = append(facts, session.Resume(session.Fold(facts))...)
 	facts = append(facts, proto.Said{Message: msg.Say(msg.User, movedNotice(there.Root, s.root)), Notice: noticeMoved}, proto.Ended{Why: proto.Done})
 	return &arrival{o.Session, about.ID, facts}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"jig/internal/agent"
+	"jig/internal/msg"
 	"jig/internal/proto"
 )
 
@@ -34,6 +35,9 @@ func (s *seat) compact(ctx, asked context.Context, c proto.Compact) error {
 // people.
 func (s *seat) roomFor(t *agent.Turn) {
 	t.Room.Ask = t.Room.Ask && !s.setup.Alone
+	t.Room.Vain = func(answers int, used msg.Usage) {
+		s.vain, s.vainUsage = s.vain+answers, s.vainUsage.Add(used)
+	}
 	if s.setup.Archive != "" {
 		t.Room.Archive = func(text string) string {
 			if s.setup.Mask != nil { // also what a person typed: the session's commands read it

@@ -9,8 +9,10 @@ import (
 // masked takes the keys out of what enters the log: whoever reads it later, the model and its provider
 // among them, then needs no mask of their own. What the model itself said stays as it is, since it may
 // have been signed so, and it was shown no key.
-func (s *seat) masked(facts []proto.Fact) []proto.Fact {
-	mask := s.setup.Mask
+func (s *seat) masked(facts []proto.Fact) []proto.Fact { return Masked(s.setup.Mask, facts) }
+
+// Masked does so with facts that come from elsewhere, such as a file. With a nil mask they stay as they are.
+func Masked(mask func(string) string, facts []proto.Fact) []proto.Fact {
 	if mask == nil {
 		return facts
 	}

@@ -42,6 +42,9 @@ type seat struct {
 
 	told   money.Amount // what was said last of what was spent, children's included
 	before proto.Cost   // what was spent before the session was opened
+
+	vain      int // answers that no fact told of yet
+	vainUsage msg.Usage
 }
 
 func newSeat(l *session.Line, s Setup) *seat {
@@ -189,13 +192,21 @@ func logFailed(err error) string {
 // cost is what there is to say at a turn's end of what was spent. What a child spent after the turn
 // that started it counts for the next one.
 func (s *seat) cost() []proto.Fact {
-	if s.setup.Cost == nil {
-		return nil
+	var c *proto.Cost
+	if s.setup.Cost != nil {
+		c = s.setup.Cost()
 	}
-	c := s.setup.Cost()
+	if c == nil && s.vain > 0 {
+		c = &proto.Cost{}
+	}
 	if c == nil {
 		return nil
 	}
+	if c.Vain = s.vain; s.vainUsage != (msg.Usage{}) {
+		used := s.vainUsage
+		c.VainUsage = &used
+	}
+	s.vain, s.vainUsage = 0, msg.Usage{}
 	c.Session = s.before.Session.Plus(c.Session)
 	c.Children = s.before.Children.Plus(c.Children)
 	c.Turn = c.Session - s.told

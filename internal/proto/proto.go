@@ -129,7 +129,7 @@ type Ended struct {
 }
 
 // Cost says at the end of a turn what was spent, in US dollars: by the turn and by the whole session.
-// It is only said where prices are known or something was spent.
+// It is only said where prices are known, something was spent, or there are answers in vain.
 type Cost struct {
 	Turn    money.Amount `json:"turn"`
 	Session money.Amount `json:"session"`
@@ -139,6 +139,10 @@ type Cost struct {
 	Limit *money.Amount `json:"limit,omitempty"`
 	// Estimated says that a part was worked out from sizes, because a provider did not count.
 	Estimated bool `json:"estimated,omitempty"`
+	// Vain are the answers since the last such fact that no other one tells of, and VainUsage their tokens:
+	// those to requests for a summary of which none came.
+	Vain      int        `json:"vain,omitempty"`
+	VainUsage *msg.Usage `json:"vain_usage,omitempty"`
 }
 
 // Rewound makes everything from fact number Before on void, itself excepted. Before is the number of a
@@ -151,7 +155,8 @@ type Rewound struct {
 type Compacted struct {
 	Through uint64      `json:"through"`
 	Summary msg.Message `json:"summary"`
-	Usage   *msg.Usage  `json:"usage,omitempty"`   // of the request that made the summary
+	Usage   *msg.Usage  `json:"usage,omitempty"`   // of the request that made the summary, and of those before it
+	Asked   int         `json:"asked,omitempty"`   // how many those were together, where the first answer was of no use
 	Archive string      `json:"archive,omitempty"` // the file with the whole text of what was summed up
 	// Before and After are how many tokens the conversation was thought to have.
 	Before int `json:"before_tokens"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,8 +39,45 @@ func (x *index) read(w *writer, id string, num *int64, parent *string) error {
 	return err
 }
 
-// add takes in a fact, and reports whether that changes the row. Most facts do not: writing it each time
+// mark is how a session stood before a message of a person, which can be gone back to.
+type mark struct {
+	seq    uint64
+	before index
+}
+
+// tell takes in a fact, and reports whether that changes the row. Most facts do not: writing it each time
 // would cost more than the fact.
+func (s *Session) tell(seq uint64, f proto.Fact, at time.Time) bool {
+	switch f := f.(type) {
+	case proto.Said:
+		if byPerson(f) {
+			s.marks = append(s.marks, mark{seq, s.index})
+		}
+	case proto.Rewound:
+		for i, m := range s.marks {
+			if m.seq == f.Before {
+				s.marks = slices.Clip(s.marks[:i])
+				return s.index.goBack(m.before, at)
+			}
+		}
+	}
+	return s.index.add(f, at)
+}
+
+func byPerson(f proto.Said) bool { return f.Message.Role == msg.User && f.Notice == "" }
+
+// goBack makes of the row what whoever goes on with the session will find. A goal and a name that was given
+// outlast a rewind; a title that was taken from a message does so for as long as there is no other.
+func (x *index) goBack(before index, at time.Time) bool {
+	before.goal, before.holder = x.goal, x.holder
+	if x.named || before.title == "" {
+		before.title, before.named = x.title, x.named
+	}
+	before.updated = at.UnixMilli()
+	*x = before
+	return true
+}
+
 func (x *index) add(f proto.Fact, at time.Time) bool {
 	old := *x
 	switch f := f.(type) {
@@ -47,14 +85,17 @@ func (x *index) add(f proto.Fact, at time.Time) bool {
 		x.agent, x.provider, x.model, x.root = f.Agent, f.Provider, f.Model, cmp.Or(f.Real, f.Root)
 	case proto.Said:
 		x.state = Running
-		if f.Message.Role == msg.User && f.Notice == "" {
+		if byPerson(f) {
 			x.turns++
-			if x.title == "" {
+			if x.title == "" || x.turns == 1 && !x.named && x.goal == "" { // all others were taken back
 				x.title = titleOf(f.Message.Blocks.Text())
 			}
 		}
-	case proto.Titled:
+	case proto.Titled: // that is no use of the session, which keeps its age and its place
 		x.title, x.named = titleOf(f.Title), true
+		return *x != old
+	case proto.Compacted:
+		x.updated = at.UnixMilli()
 	case proto.Goal:
 		x.goal = string(f.Status)
 		if x.title == "" { // it began without a message

@@ -19,6 +19,7 @@ type Session struct {
 	now    func() time.Time
 	facts  uint64
 	index  index
+	marks  []mark // of each message of a person that stands
 	parent string
 	spent  spent
 	copied bool // what its facts cost was spent by another session
@@ -59,9 +60,12 @@ func (d *DB) Take(id string) (*Session, []proto.Fact, error) {
 		_ = s.Close()
 		return nil, nil, err
 	}
-	for _, f := range facts {
+	then := Session{}
+	for i, f := range facts {
 		s.spent.add(f)
+		then.tell(uint64(i)+1, f, time.Time{})
 	}
+	s.marks = then.marks
 	s.facts = uint64(len(facts))
 	return s, facts, nil
 }
@@ -70,7 +74,7 @@ func (d *DB) take(id string) (*Session, error) {
 	s := d.New(id)
 	mine, err := d.lease.begin()
 	if err != nil {
-		return nil, fmt.Errorf("session %s cannot be opened: %w", id, cause(err))
+		return nil, fmt.Errorf("session %s cannot be opened: %w; see that %s is yours, has room and lies on a disk that locks files", id, cause(err), d.lease.dir)
 	}
 	err = d.write(func(w *writer) error {
 		if err := s.index.read(w, id, &s.num, &s.parent); err != nil {
@@ -142,7 +146,7 @@ func (s *Session) Append(from uint64, facts ...proto.Fact) error {
 		if bodies[i], err = proto.Encode(from+uint64(i), f); err != nil {
 			return err
 		}
-		changed = next.index.add(f, at) || changed
+		changed = next.tell(from+uint64(i), f, at) || changed
 		if c := next.spent.add(f); !s.copied {
 			costs = append(costs, c...)
 		}

@@ -43,14 +43,17 @@ func (s *spent) add(f proto.Fact) []charge {
 			return []charge{c}
 		}
 	case proto.Compacted:
-		c := charge{agent: s.agent, provider: s.provider, model: s.model, requests: 1}
+		c := charge{agent: s.agent, provider: s.provider, model: s.model, requests: max(f.Asked, 1)}
 		if f.Usage != nil {
 			c.usage = *f.Usage
 		}
 		return []charge{c}
 	case proto.Cost:
 		own := f.Session - f.Children
-		c := charge{agent: s.agent, provider: s.provider, model: s.model, cost: own - s.own, estimated: f.Estimated}
+		c := charge{agent: s.agent, provider: s.provider, model: s.model, requests: f.Vain, cost: own - s.own, estimated: f.Estimated}
+		if f.VainUsage != nil {
+			c.usage = *f.VainUsage
+		}
 		s.own = own
 		return []charge{c}
 	}
