@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"jig/internal/host"
 	"jig/internal/print"
 	"jig/internal/proto"
 	"jig/internal/session"
@@ -173,6 +175,11 @@ func goOn(ctx context.Context, w World, o resumeOptions, f *found, text string) 
 	}
 	if o.Goes && st.Goal.None() {
 		return noGoal(f.name())
+	}
+	if o.Retry { // a summary that comes first would be paid for nothing
+		if err := host.MayTryAgain(append(slices.Clone(f.facts), session.Resume(st)...)); err != nil {
+			return err
+		}
 	}
 	l, err := ready(w, o, st.Began)
 	if err != nil {

@@ -101,20 +101,31 @@ func (s *seat) rewind(c proto.Rewind) error {
 	return fmt.Errorf("fact %d is no message of a person that stands", c.Before)
 }
 
-// tryAgain starts a turn on the conversation as it is.
-func (s *seat) tryAgain() error {
-	facts := s.line.Facts()
+// MayTryAgain says why no turn can start on the conversation as it is, nil when one can.
+func MayTryAgain(facts []proto.Fact) error {
 	if len(session.Spoken(facts)) == 0 {
 		return errors.New("nothing was said yet that could be tried again")
 	}
-	st := s.line.State()
+	st := session.Fold(facts)
 	if st.Goal.Status != "" && st.Goal.Status != proto.GoalDone && st.Goal.Status != proto.GoalCleared {
 		return errors.New("the session has a goal: let that go on instead (jig goal resume)")
 	}
-	if last := st.Messages[len(st.Messages)-1]; last.Role == msg.Assistant {
-		if lastEnd(facts) == proto.Done {
-			return errors.New("there is nothing to try again: the last turn ended with an answer; say something new, or rewind it")
-		}
+	if endsWithReply(st) && lastEnd(facts) == proto.Done {
+		return errors.New("there is nothing to try again: the last turn ended with an answer; say something new, or rewind it")
+	}
+	return nil
+}
+
+func endsWithReply(st session.State) bool {
+	return len(st.Messages) > 0 && st.Messages[len(st.Messages)-1].Role == msg.Assistant
+}
+
+// tryAgain starts a turn on the conversation as it is.
+func (s *seat) tryAgain() error {
+	if err := MayTryAgain(s.line.Facts()); err != nil {
+		return err
+	}
+	if endsWithReply(s.line.State()) {
 		// A conversation that ends with the model's own words is refused by some providers.
 		m := msg.Say(msg.User, "[the reply above was cut short; go on from there]")
 		if err := s.Say(proto.Said{Message: m, Notice: proto.NoticeRetry}); err != nil {
