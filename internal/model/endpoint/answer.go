@@ -154,6 +154,10 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		case crowded(data):
 			return c.excessive(fmt.Sprintf("more than %d values in one event", maxValues))
 		}
+		data = bytes.TrimSpace(data)
+		if len(data) == 0 { // a keep-alive
+			continue
+		}
 		last, err := a.Event(data)
 		switch much := a.Excess(); {
 		case much != "":

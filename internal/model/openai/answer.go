@@ -15,6 +15,13 @@ type chunk struct {
 	Choices []choice              `json:"choices"`
 	Usage   endpoint.Aside[usage] `json:"usage"`
 	Error   json.RawMessage       `json:"error"`
+	Message any                   `json:"message"` // of an error, a text
+}
+
+// failed says whether a chunk tells of an error. Some servers tell of it without the key for it.
+func (c *chunk) failed() bool {
+	said, _ := c.Message.(string)
+	return len(c.Error) > 0 && string(c.Error) != "null" || said != "" && c.Choices == nil
 }
 
 // wholeCalls says whether there are calls in a chunk, each with its id and name and with arguments. Pieces
@@ -38,7 +45,7 @@ func (c *chunk) wholeCalls() bool {
 }
 
 type choice struct {
-	Index        int                   `json:"index"`
+	Index        ordinal               `json:"index"`
 	Delta        *delta                `json:"delta"`
 	Message      *delta                `json:"message"`
 	FinishReason string                `json:"finish_reason"`
@@ -154,7 +161,7 @@ func (a *answer) Whole(body []byte) error {
 }
 
 func (a *answer) read(data []byte, c chunk) error {
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if c.failed() {
 		return a.client.Told(data)
 	}
 	kept, mark := a.Kept(), endpoint.Mark{}
@@ -183,7 +190,7 @@ func (a *answer) add(c chunk) {
 		a.usage = u.counted()
 	}
 	for _, ch := range c.Choices {
-		if ch.Index != 0 {
+		if n := ch.Index.n; n != nil && *n != 0 {
 			continue // only one was asked for
 		}
 		if ch.Delta != nil {
