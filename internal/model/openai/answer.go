@@ -139,11 +139,8 @@ type answer struct {
 // Ended is whether a finish reason has come.
 func (a *answer) Ended() bool { return a.finish != "" }
 
-// Event reads one chunk, or the mark after the last one.
+// Event reads one chunk.
 func (a *answer) Event(data []byte) (last bool, err error) {
-	if string(data) == "[DONE]" {
-		return true, nil
-	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v; check the provider's url and type", a.client.Host(), err)
