@@ -60,11 +60,12 @@ func (s *spent) add(f proto.Fact) []charge {
 	return nil
 }
 
-// book adds a charge to its quarter of an hour.
+// book adds a charge to its quarter of an hour. A sum of costs that is too large stays the largest there
+// is: the database refuses one that is larger, and with it what every later session writes.
 func (c charge) book(w *writer, at time.Time) error {
 	_, err := w.exec(`INSERT INTO usage (slot, agent, provider, model, requests, input, output, cache_read, cache_write, cost, estimated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, input = input + excluded.input, output = output + excluded.output,
-		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost, estimated = max(estimated, excluded.estimated)`,
-		at.Truncate(slot).UnixMilli(), c.agent, c.provider, c.model, c.requests, c.usage.Input, c.usage.Output, c.usage.CacheRead, c.usage.CacheWrite, int64(c.cost), c.estimated)
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cost = min(cost + excluded.cost, ?), estimated = max(estimated, excluded.estimated)`,
+		at.Truncate(slot).UnixMilli(), c.agent, c.provider, c.model, c.requests, c.usage.Input, c.usage.Output, c.usage.CacheRead, c.usage.CacheWrite, int64(c.cost), c.estimated, int64(money.Most))
 	return err
 }

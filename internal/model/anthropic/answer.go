@@ -27,6 +27,7 @@ type event struct {
 		Stop       *why   `json:"stop_details"`
 	} `json:"delta"`
 	Usage endpoint.Aside[counts] `json:"usage"`
+	Error json.RawMessage        `json:"error"`
 }
 
 type message struct {
@@ -108,6 +109,10 @@ func (a *answer) Event(data []byte) (last bool, err error) {
 	switch ev.Type {
 	case "error":
 		return false, a.client.Told(data)
+	case "": // gateways leave the type out of theirs
+		if len(ev.Error) > 0 && string(ev.Error) != "null" {
+			return false, a.client.Told(data)
+		}
 	case "message_stop":
 		return true, nil
 	case "message_start":

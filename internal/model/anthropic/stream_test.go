@@ -124,3 +124,15 @@ func TestACallThatIsSentAgainIsOneCall(t *testing.T) {
 		t.Errorf("%v\n%s", err, d)
 	}
 }
+
+func TestAGatewaysErrorAndEndAreThoseOfTheDialect(t *testing.T) {
+	if _, err := stream(t, start, begin("0", `{"type":"tool_use","id":"1","name":"f","input":{}}`), `{"error":{"message":"busy","type":"overloaded_error"}}`); kindOf(err) != model.KindServer {
+		t.Error(err)
+	}
+	if r, err := stream(t, start, begin("0", `{"type":"text","text":"a"}`), finish, ` [DONE]`); err != nil || r.Stop != model.StopEnd || r.Blocks.Text() != "a" {
+		t.Error(r, err)
+	}
+	if _, err := stream(t, start, begin("0", `{"type":"text","text":"a"}`), `[DONE]`); kindOf(err) != model.KindNetwork {
+		t.Error(err)
+	}
+}

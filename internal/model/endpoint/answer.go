@@ -22,11 +22,14 @@ const (
 	maxValues = 1 << 20  // JSON values in one event: read, the smallest take twenty times their bytes
 )
 
+// done is the end mark of two dialects. Gateways that speak others as well send it with those, too.
+const done = "[DONE]"
+
 // Answer puts a reply together from what a provider sends. It embeds a Size, through which it keeps
 // all that it keeps.
 type Answer interface {
 	// Event takes the data of one event of a stream, which is valid until it returns, and says
-	// whether it was the dialect's end mark.
+	// whether it was the dialect's end mark, if that is another than [DONE].
 	Event(data []byte) (last bool, err error)
 	// Whole takes an answer that was not streamed. The error is ErrNoReply when it is none.
 	Whole(body []byte) error
@@ -154,7 +157,14 @@ func (c *Client) stream(ctx context.Context, res *http.Response, in io.Reader, a
 		case crowded(data):
 			return c.excessive(fmt.Sprintf("more than %d values in one event", maxValues))
 		}
-		last, err := a.Event(data)
+		data = bytes.TrimSpace(data)
+		if len(data) == 0 { // a keep-alive
+			continue
+		}
+		last, err := string(data) == done, error(nil)
+		if !last {
+			last, err = a.Event(data)
+		}
 		switch much := a.Excess(); {
 		case much != "":
 			return c.excessive(much)

@@ -174,8 +174,10 @@ func plain(body []byte) string {
 	return "a web page"
 }
 
+// zipped is what compressed bytes begin with.
+const zipped = "\x1f\x8b"
+
 // garbled says whether bytes are compressed or something else that cannot be read.
 func garbled(s string) bool {
-	const gzip = "\x1f\x8b"
-	return strings.HasPrefix(s, gzip) || len(s)-len(strings.ToValidUTF8(s, "")) > len(s)/10
+	return strings.HasPrefix(s, zipped) || len(s)-len(strings.ToValidUTF8(s, "")) > len(s)/10
 }

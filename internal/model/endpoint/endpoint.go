@@ -8,8 +8,10 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,11 +75,10 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 	if c.silence == 0 {
 		c.silence = defaultSilence
 	}
-	for k, s := range auth {
-		c.headers[http.CanonicalHeaderKey(k)] = s
-	}
-	for k, s := range o.Headers {
-		c.headers[http.CanonicalHeaderKey(k)] = s
+	for _, given := range []map[string]string{auth, o.Headers} {
+		for k, s := range given { // what was read from a file has a line end, which no header may hold
+			c.headers[http.CanonicalHeaderKey(k)] = strings.TrimSpace(s)
+		}
 	}
 	if o.KeyEnv != "" {
 		c.vendor.KeyEnv = o.KeyEnv
@@ -86,7 +87,9 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 	if c.base = o.URL; c.base == "" {
 		c.base = v.Base
 	}
-	c.url, c.err = join(c.base, v.Version, v.Path)
+	if c.url, c.err = join(c.base, v.Version, v.Path); c.err == nil {
+		c.err = c.unsendable()
+	}
 	transport := o.Transport
 	if transport == nil {
 		c.own = newConnections(o)
@@ -98,6 +101,25 @@ func New(v Vendor, o Options, auth map[string]string) *Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c
+}
+
+// unsendable is the error for a header that no request can have, nil when there is none.
+func (c *Client) unsendable() error {
+	for _, k := range slices.Sorted(maps.Keys(c.headers)) {
+		odd := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+		switch {
+		case !token(k):
+			return c.Errorf(model.KindRequest, "%q cannot be the name of a header; check the provider's headers", k)
+		case strings.ContainsFunc(c.headers[k], odd):
+			return c.Errorf(model.KindRequest, "the header %s cannot be sent with a line end or another control character within it; check the provider's key and headers", k)
+		}
+	}
+	return nil
+}
+
+// token says whether a text can be the name of a header.
+func token(s string) bool {
+	return s != "" && strings.Trim(s, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // Close gives up the idle connections.
@@ -167,7 +189,7 @@ func (c *Client) post(ctx context.Context, data []byte, s *silence) (*http.Respo
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
-	res.Body = body{res.Body, s}
+	res.Body = plainBody(res, body{res.Body, s})
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}

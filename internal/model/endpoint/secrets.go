@@ -20,6 +20,7 @@ func secrets(o Options) []string {
 	var out []string
 	add := func(values ...string) {
 		for _, s := range values {
+			s = strings.TrimSpace(s) // as it is sent
 			if len(s) >= minSecret && !slices.Contains(out, s) {
 				out = append(out, s)
 			}

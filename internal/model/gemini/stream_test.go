@@ -262,3 +262,9 @@ func TestRefusalsAreToldApartByTheirDetails(t *testing.T) {
 		}
 	}
 }
+
+func TestAGatewaysEndMarkIsNotAnEvent(t *testing.T) {
+	if r, err := stream(t, parts(`{"text":"a"}`), finish("STOP"), "[DONE]"); err != nil || r.Stop != model.StopEnd || r.Blocks.Text() != "a" {
+		t.Error(r, err)
+	}
+}

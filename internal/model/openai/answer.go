@@ -15,6 +15,13 @@ type chunk struct {
 	Choices []choice              `json:"choices"`
 	Usage   endpoint.Aside[usage] `json:"usage"`
 	Error   json.RawMessage       `json:"error"`
+	Message any                   `json:"message"` // of an error, a text
+}
+
+// failed says whether a chunk tells of an error. Some servers tell of it without the key for it.
+func (c *chunk) failed() bool {
+	said, _ := c.Message.(string)
+	return len(c.Error) > 0 && string(c.Error) != "null" || said != "" && c.Choices == nil
 }
 
 // wholeCalls says whether there are calls in a chunk, each with its id and name and with arguments. Pieces
@@ -38,7 +45,7 @@ func (c *chunk) wholeCalls() bool {
 }
 
 type choice struct {
-	Index        int                   `json:"index"`
+	Index        ordinal               `json:"index"`
 	Delta        *delta                `json:"delta"`
 	Message      *delta                `json:"message"`
 	FinishReason string                `json:"finish_reason"`
@@ -132,11 +139,8 @@ type answer struct {
 // Ended is whether a finish reason has come.
 func (a *answer) Ended() bool { return a.finish != "" }
 
-// Event reads one chunk, or the mark after the last one.
+// Event reads one chunk.
 func (a *answer) Event(data []byte) (last bool, err error) {
-	if string(data) == "[DONE]" {
-		return true, nil
-	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not a chat completion: %v; check the provider's url and type", a.client.Host(), err)
@@ -154,7 +158,7 @@ func (a *answer) Whole(body []byte) error {
 }
 
 func (a *answer) read(data []byte, c chunk) error {
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if c.failed() {
 		return a.client.Told(data)
 	}
 	kept, mark := a.Kept(), endpoint.Mark{}
@@ -183,7 +187,7 @@ func (a *answer) add(c chunk) {
 		a.usage = u.counted()
 	}
 	for _, ch := range c.Choices {
-		if ch.Index != 0 {
+		if n := ch.Index.n; n != nil && *n != 0 {
 			continue // only one was asked for
 		}
 		if ch.Delta != nil {

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"jig/internal/model"
@@ -12,8 +13,8 @@ import (
 
 // fragment is a piece of a tool call.
 type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
+	Index    ordinal `json:"index"`
+	ID       ident   `json:"id"`
 	Function struct {
 		Name      string    `json:"name"`
 		Arguments arguments `json:"arguments"`
@@ -29,6 +30,32 @@ func (f *fragment) whole() bool {
 	args := string(f.Function.Arguments)
 	s.read(args)
 	return s.whole(args)
+}
+
+// ordinal is a place in a list, nil where none is told. Some servers write it with a decimal point or
+// in quotes; what is none is not worth a reply.
+type ordinal struct{ n *int }
+
+// UnmarshalJSON never fails.
+func (o *ordinal) UnmarshalJSON(b []byte) error {
+	const most = 1 << 31
+	if f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && f > -most && f < most {
+		n := int(f)
+		o.n = &n
+	}
+	return nil
+}
+
+// ident is an id. Some servers count them, and write numbers.
+type ident string
+
+// UnmarshalJSON takes a number as it is written.
+func (i *ident) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && (b[0] == '-' || b[0] >= '0' && b[0] <= '9') {
+		*i = ident(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(i))
 }
 
 // arguments are JSON in a string; some servers send the JSON itself.
@@ -83,21 +110,21 @@ func (c *calls) begin(index *int) *open {
 // arguments that are already whole begins a new call, and so does a name with another id.
 func (c *calls) find(f *fragment) *open {
 	name, args := f.Function.Name, string(f.Function.Arguments)
-	if f.Index == nil && name == "" && f.ID != "" && c.id[f.ID] != nil {
-		return c.id[f.ID]
+	if f.Index.n == nil && name == "" && f.ID != "" && c.id[string(f.ID)] != nil {
+		return c.id[string(f.ID)]
 	}
 	last := c.without
-	if f.Index == nil && len(c.all) > 0 {
+	if f.Index.n == nil && len(c.all) > 0 {
 		last = c.all[len(c.all)-1]
-	} else if f.Index != nil {
-		if o := c.index[*f.Index]; o != nil && (last == nil || o.at > last.at) {
+	} else if f.Index.n != nil {
+		if o := c.index[*f.Index.n]; o != nil && (last == nil || o.at > last.at) {
 			last = o
 		}
 	}
 	switch {
 	case last == nil, name == "", last.name == "":
 		return last
-	case f.ID != "" && last.id != "" && f.ID != last.id, name != last.name:
+	case f.ID != "" && last.id != "" && string(f.ID) != last.id, name != last.name:
 		return nil
 	case !endpoint.Blank(args) && last.sum != nil:
 		return nil
@@ -113,7 +140,7 @@ func (c *calls) repeated(f *fragment, closing bool) *open {
 		return nil
 	}
 	sum := endpoint.MarkArgs(args)
-	if o := c.whole[mark(f.ID, f.Function.Name, sum)]; o != nil && f.Function.Name != "" && (f.ID != "" || closing) {
+	if o := c.whole[mark(string(f.ID), f.Function.Name, sum)]; o != nil && f.Function.Name != "" && (f.ID != "" || closing) {
 		return o
 	}
 	if o := c.whole[mark("", f.Function.Name, sum)]; o != nil && o.id == "" && closing {
@@ -193,13 +220,13 @@ func (a *answer) call(f *fragment, closing bool) bool {
 		if !a.Part() {
 			return false
 		}
-		c = a.calls.begin(f.Index)
+		c = a.calls.begin(f.Index.n)
 	}
 	if c.id == "" && f.ID != "" {
 		if !a.Room(len(f.ID)) {
 			return false
 		}
-		a.calls.name(c, f.ID)
+		a.calls.name(c, string(f.ID))
 	}
 	if c.name == "" && f.Function.Name != "" {
 		if !a.Room(len(f.Function.Name)) {

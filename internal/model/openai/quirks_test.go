@@ -65,6 +65,8 @@ func TestWhatCompatibleServersSendDifferentlyIsRead(t *testing.T) {
 		"usage in every chunk":    {[]string{`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`, stop, `{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":3}}`, done}, used},
 		"content in parts":        {[]string{delta(`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`), stop, done}, text("ab")},
 		"another choice":          {[]string{`{"choices":[{"index":1,"delta":{"content":"x"}}]}`, delta(`{"content":"a"}`), stop, done}, text("a")},
+		"blank events":            {[]string{"", delta(`{"content":"a"}`), " ", stop, "[DONE] ", "", done}, text("a")},
+		"choice in quotes":        {[]string{`{"choices":[{"index":"0","delta":{"content":"a"},"finish_reason":"stop"}]}`, `{"choices":[{"index":1.0,"delta":{"content":"x"}}]}`, done}, text("a")},
 		"unknown finish":          {[]string{delta(`{"content":"a"}`), `{"choices":[{"delta":{},"finish_reason":"eos"}]}`, done}, text("a")},
 		"reasoning":               {[]string{delta(`{"reasoning":"hm <"}`), delta(`{"content":"a"}`), stop, done}, thought("reasoning")},
 		"reasoning_content":       {[]string{delta(`{"reasoning_content":"hm "}`), delta(`{"reasoning_content":"<"}`), delta(`{"content":"a"}`), stop, done}, thought("reasoning_content")},
@@ -183,5 +185,38 @@ func TestAMegabyteOfArgumentsThatRepeatTheirNameIsOneCall(t *testing.T) {
 	got, err := stream(t, append(events, call(`"index":0,"id":"1","function":{"name":"f","arguments":"0]}"}`), calls, done)...)
 	if err != nil || len(got.Blocks.Calls()) != 1 || len(got.Blocks.Calls()[0].Args) != len(`{"a":[0]}`)+32<<15 {
 		t.Errorf("%v, %d calls", err, len(got.Blocks.Calls()))
+	}
+}
+
+// An index or an id of another type than it should have is read all the same, and parallel calls are
+// told apart by it.
+func TestIndexAndIDOfAnotherTypeAreRead(t *testing.T) {
+	for name, index := range map[string][2]string{
+		"quoted": {`"0"`, `"1"`}, "with a point": {"0.0", "1.0"}, "no number": {`"a"`, `"b"`}, "a list": {"[]", "[]"}, "null": {"null", "null"}, "huge": {"1e300", "-1e300"},
+	} {
+		one := func(n int, id, args string) string {
+			return call(`"index":` + index[n] + `,"id":` + id + `,"function":{"name":"f","arguments":` + args + `}`)
+		}
+		got, err := stream(t, one(0, "17", `"{\"a\":"`), one(0, "17", `"1}"`), one(1, `"c2"`, `"{}"`), calls, done)
+		want := msg.Blocks{msg.Call{Given: "17", Name: "f", Args: `{"a":1}`}, msg.Call{Given: "c2", Name: "f", Args: "{}"}}
+		if d := cmp.Diff(want, got.Blocks); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
+// What a server says went wrong is told, also where it has no error key, and decides whether to try again.
+func TestAnErrorWithoutItsKeyIsNotABrokenConnection(t *testing.T) {
+	for event, want := range map[string]model.Kind{
+		`{"object":"error","message":"prompt is too long","type":"invalid_request_error","code":400}`: model.KindOverflow,
+		`{"message":"overloaded","type":"server_error"}`:                                              model.KindServer,
+	} {
+		_, err := stream(t, delta(`{"content":"a"}`), event)
+		if kindOf(err) != want {
+			t.Errorf("%s: %v", event, err)
+		}
+	}
+	if r, err := stream(t, `{"message":{"role":"x"},"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`, `{"message":"","usage":null}`, done); err != nil || r.Blocks.Text() != "a" {
+		t.Error(r, err)
 	}
 }

@@ -78,9 +78,6 @@ func (a *answer) Ended() bool { return a.status != "" }
 
 // Event reads one event of the stream.
 func (a *answer) Event(data []byte) (last bool, err error) {
-	if string(data) == "[DONE]" {
-		return true, nil
-	}
 	var ev event
 	if err := json.Unmarshal(data, &ev); err != nil {
 		return false, a.client.Errorf(model.KindProtocol, "%s sent an event that is not of the responses dialect: %v; check the provider's url and type", a.client.Host(), err)
