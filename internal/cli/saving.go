@@ -91,7 +91,7 @@ func openStore(w World) (*store.DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoSessions
 	}
-	return store.Open(path)
+	return store.OpenOr(path, "") // what needs sessions has no way without them
 }
 
 // closeStore closes the database at the end of a command.
@@ -107,7 +107,7 @@ func newStore(w World) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(path)
+	return store.OpenOr(path, "")
 }
 
 // errNoSessions is for commands that need a session where none was ever kept.

@@ -18,36 +18,42 @@ const room = "make room, then try again (jig resume goes on with a run that brok
 
 // advice says of an error of the database what is wrong and what a person can do, or else do instead.
 func advice(err error, instead string) (what, todo string) {
+	or := func(todo string) string {
+		if todo != "" && instead != "" {
+			todo += "; "
+		}
+		return todo + instead
+	}
 	var newer *newerError
 	var file *fs.PathError
 	var e *sqlite.Error
 	switch {
 	case errors.As(err, &newer):
-		return newer.Error(), "update jig; " + instead
+		return newer.Error(), or("update jig")
 	case errors.Is(err, errForeign):
-		return errForeign.Error(), "move it away; " + instead
+		return errForeign.Error(), or("move it away")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "cannot be written: " + cause(err).Error(), room
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "cannot be written: " + cause(err).Error(), "see that it and its folder are yours and writable; " + instead
+		return "cannot be written: " + cause(err).Error(), or("see that it and its folder are yours and writable")
 	case errors.As(err, &file):
-		return "cannot be used: " + file.Path + ": " + oneLine(file.Err), "see what lies there; " + instead
+		return "cannot be used: " + file.Path + ": " + oneLine(file.Err), or("see what lies there")
 	case !errors.As(err, &e):
-		return "cannot be used: " + oneLine(err), instead
+		return "cannot be used: " + oneLine(err), or("")
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return "cannot be written: no space left on the device", room
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return "is locked by another process for too long", "find out what holds it (jig sessions prune, a backup); " + instead
+		return "is locked by another process for too long", or("find out what holds it (jig sessions prune, a backup)")
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return "is damaged", "move it and the files beside it away (sqlite3 FILE .recover may save what is in it); " + instead
+		return "is damaged", or("move it and the files beside it away (sqlite3 FILE .recover may save what is in it)")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
-		return "cannot be written", "see that it and its folder are yours and writable; " + instead
+		return "cannot be written", or("see that it and its folder are yours and writable")
 	case sqlite3.SQLITE_IOERR:
-		return "cannot be read or written (" + oneLine(err) + ")", "see whether the disk is full or failing; " + instead
+		return "cannot be read or written (" + oneLine(err) + ")", or("see whether the disk is full or failing")
 	}
-	return "cannot be used: " + oneLine(err), instead
+	return "cannot be used: " + oneLine(err), or("")
 }
 
 // isBusy says that another process writes.

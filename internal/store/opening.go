@@ -21,7 +21,7 @@ func Start(path, instead string) *Opening {
 	o := &Opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.db, o.err = openOr(path, instead)
+		o.db, o.err = OpenOr(path, instead)
 	}()
 	return o
 }

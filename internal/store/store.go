@@ -48,10 +48,10 @@ type DB struct {
 
 // Open opens the database and makes it where there is none: the file for its owner alone, in a folder
 // for its owner alone. An error says, in one line, what a person can do.
-func Open(path string) (*DB, error) { return openOr(path, Unsaved) }
+func Open(path string) (*DB, error) { return OpenOr(path, Unsaved) }
 
-// openOr tells, where the database cannot be used, what a person can do instead.
-func openOr(path, instead string) (*DB, error) {
+// OpenOr is Open, and tells, where the database cannot be used, what a person can do instead; "" is nothing.
+func OpenOr(path, instead string) (*DB, error) {
 	d := &DB{path: path, instead: instead, hurry: make(chan struct{}), lease: lease{dir: filepath.Join(filepath.Dir(path), "open")}}
 	if err := private(path); err != nil {
 		return nil, d.explain(err)
