@@ -41,7 +41,7 @@ func startGoal(t *testing.T, s host.Setup, rounds int, steps ...step) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Began, s.Place = proto.Began{Agent: "a"}, r.place
+	s.Began.Agent, s.Place = "a", r.place
 	s.Turn = func(context.Context) (agent.Turn, error) {
 		return agent.Turn{Model: r.model, Tools: table, Limits: agent.Limits{Rounds: rounds}}, nil
 	}

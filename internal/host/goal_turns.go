@@ -53,10 +53,11 @@ func (s *seat) begin() (stopped bool) {
 	return stopped
 }
 
-// carry is what a turn begins with: what was said, and what the model is told of an active goal. Where
-// a person spoke, the goal goes before their words; where nobody did, it is what there is to go on
-// with.
-func (s *seat) carry(said []proto.Said) []proto.Fact {
+// carry says what a turn begins with: what was said, and what the model is told of an active goal. Where a
+// person spoke, the goal goes before their words; where nobody did, it is what there is to go on with. Nobody
+// changes the goal between the look at it and the word of it. It reports whether there is a turn: where
+// there is nothing to say there is only one that was asked for again.
+func (s *seat) carry(said []proto.Said, again bool) (begins bool, err error) {
 	s.goal.mu.Lock()
 	defer s.goal.mu.Unlock()
 	st := s.line.State()
@@ -72,7 +73,10 @@ func (s *seat) carry(said []proto.Said) []proto.Fact {
 	if st.Goal.Active() && !spoken {
 		facts = append(facts, goalNotice(intrinsic.Continuation(st.Goal.Objective)))
 	}
-	return facts
+	if len(facts) == 0 && !again {
+		return false, nil
+	}
+	return true, s.Say(s.dated(facts)...)
 }
 
 // withPolicy puts before the first of a person's words what the model must know of the goal. spoken says

@@ -247,12 +247,12 @@ func (s *seat) turn(ctx context.Context, again bool) (end proto.Ended, why strin
 	if stopped && len(said) == 0 { // only a goal was about to go on
 		return proto.Ended{Why: proto.Interrupted, Error: interruptedText}, "", true
 	}
-	facts := s.carry(said)
-	if len(facts) == 0 && !again {
-		return end, "", false
-	}
-	if err := s.Say(s.dated(facts)...); err != nil {
+	begins, err := s.carry(said, again)
+	switch {
+	case err != nil:
 		return proto.Ended{Why: proto.Failed, Error: logFailed(err)}, "", true
+	case !begins:
+		return end, "", false
 	}
 	t, err := s.setup.Turn(ctx)
 	if err != nil {
