@@ -22,6 +22,7 @@ type Model struct {
 	provider string
 	learnt   learnt
 	pictures model.Pictures
+	written  model.Written[string, []entry] // by the model's name
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.

@@ -1,5 +1,10 @@
 package anthropic
 
+import (
+	"bytes"
+	"slices"
+)
+
 // mark asks the provider to keep what stands before and in its block. What is kept is found again
 // only where a request has a mark of its own, or up to 20 blocks before one, and a request may have
 // four: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
@@ -14,7 +19,7 @@ const userMarks = 3 // besides the one after tools and system
 // ended: with a mark there it is found however many blocks have come since. One more is for a
 // request that came to nothing. The API's own single moving mark would do with one, but loses the
 // whole conversation to a round of many blocks, and imitations do not know it.
-func markCache(q *request) {
+func markCache(q *request, turns []turn) {
 	m := &mark{"ephemeral"}
 	switch {
 	case len(q.System) > 0:
@@ -23,22 +28,21 @@ func markCache(q *request) {
 		q.Tools[len(q.Tools)-1].Mark = m
 	}
 	left := userMarks
-	for i := len(q.Messages) - 1; i >= 0 && left > 0; i-- {
-		if t := q.Messages[i]; t.Role == "user" {
-			t.Content[len(t.Content)-1] = marked(t.Content[len(t.Content)-1], m)
+	for i := len(turns) - 1; i >= 0 && left > 0; i-- {
+		if t := &turns[i]; t.role == "user" {
+			t.content = slices.Clone(t.content)
+			last := &t.content[len(t.content)-1]
+			*last = last.marked()
 			left--
 		}
 	}
 }
 
-func marked(block any, m *mark) any {
-	switch b := block.(type) {
-	case part:
-		b.Mark = m
-		return b
-	case outcome:
-		b.Mark = m
-		return b
+// marked is an entry with a mark, as the last field of its block.
+func (e entry) marked() entry {
+	switch e.block.(type) {
+	case part, outcome:
+		e.json = slices.Concat(bytes.TrimSuffix(e.json, []byte("}")), []byte(`,"cache_control":{"type":"ephemeral"}}`))
 	}
-	return block
+	return e
 }

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -23,7 +25,7 @@ type request struct {
 	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
 	Tools        []tool        `json:"tools,omitempty"`
 	System       []part        `json:"system,omitempty"`
-	Messages     []turn        `json:"messages"`
+	// The messages follow.
 }
 
 type tool struct {
@@ -41,8 +43,22 @@ type toolChoice struct {
 }
 
 type turn struct {
-	Role    string `json:"role"`
-	Content []any  `json:"content"` // part, use, outcome, or a raw block that is sent back as it came
+	role    string
+	content []entry
+}
+
+// entry is a block of a turn, and how it is written.
+type entry struct {
+	block any // part, use, outcome, or a raw block that is sent back as it came
+	json  []byte
+}
+
+func entries(blocks []any) []entry {
+	out := make([]entry, len(blocks))
+	for i, b := range blocks {
+		out[i] = entry{b, encode(b)}
+	}
+	return out
 }
 
 type part struct {
@@ -70,7 +86,6 @@ type outcome struct {
 	ID      string `json:"tool_use_id"`
 	IsError bool   `json:"is_error,omitempty"`
 	Content []part `json:"content"`
-	Mark    *mark  `json:"cache_control,omitempty"`
 }
 
 // body writes the request. The same request gives the same bytes. said is what the model has said of
@@ -79,13 +94,14 @@ func (m *Model) body(r model.Request, said []any) ([]byte, error) {
 	v := parseModel(r.Model)
 	q := request{
 		Model: r.Model, MaxTokens: r.MaxOutput, Stream: true,
-		Temperature: r.Temperature, TopP: r.TopP, Messages: m.turns(r),
+		Temperature: r.Temperature, TopP: r.TopP,
 	}
+	turns := m.turns(r)
 	if q.MaxTokens <= 0 {
 		q.MaxTokens = v.maxTokens()
 	}
 	q.Thinking, q.OutputConfig = v.reasoning(r.Reasoning, q.MaxTokens)
-	if q.Thinking != nil && q.Thinking.Type == "enabled" && !resumable(q.Messages) {
+	if q.Thinking != nil && q.Thinking.Type == "enabled" && !resumable(turns) {
 		q.Thinking = nil
 	}
 	for _, t := range r.Tools {
@@ -101,18 +117,46 @@ func (m *Model) body(r model.Request, said []any) ([]byte, error) {
 		q.System = []part{{Type: "text", Text: r.System}}
 	}
 	if m.learnt.marks() {
-		markCache(&q)
+		markCache(&q, turns)
 	}
-	if n := len(q.Messages); n > 0 && len(said) > 0 && q.Messages[n-1].Role == "assistant" {
-		q.Messages[n-1].Content = append(q.Messages[n-1].Content, said...)
+	if n := len(turns); n > 0 && len(said) > 0 && turns[n-1].role == "assistant" {
+		turns[n-1].content = slices.Concat(turns[n-1].content, entries(said))
 	} else if len(said) > 0 {
-		q.Messages = append(q.Messages, turn{"assistant", said})
+		turns = append(turns, turn{"assistant", entries(said)})
 	}
 	b := encode(q)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
-	return b, nil
+	return join(b, turns), nil
+}
+
+// join puts the messages behind all else.
+func join(head []byte, turns []turn) []byte {
+	const around = len(`{"role":"assistant","content":[]},`)
+	size := len(head) + around
+	for _, t := range turns {
+		size += around
+		for _, e := range t.content {
+			size += len(e.json) + 1
+		}
+	}
+	b := append(make([]byte, 0, size), bytes.TrimSuffix(head, []byte("}"))...)
+	b = append(b, `,"messages":[`...)
+	for i, t := range turns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `{"role":"`...), t.role...), `","content":[`...)
+		for n, e := range t.content {
+			if n > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, e.json...)
+		}
+		b = append(b, "]}"...)
+	}
+	return append(b, "]}"...)
 }
 
 // resumable says whether a conversation may go on with a thinking budget: between calls and their
@@ -120,13 +164,13 @@ func (m *Model) body(r model.Request, said []any) ([]byte, error) {
 // model made them.
 func resumable(turns []turn) bool {
 	n := len(turns)
-	if n < 2 || turns[n-2].Role != "assistant" {
+	if n < 2 || turns[n-2].role != "assistant" {
 		return true
 	}
-	if _, ok := turns[n-1].Content[0].(outcome); !ok {
+	if _, ok := turns[n-1].content[0].block.(outcome); !ok {
 		return true
 	}
-	_, ok := turns[n-2].Content[0].(json.RawMessage)
+	_, ok := turns[n-2].content[0].block.(json.RawMessage)
 	return ok
 }
 
@@ -152,37 +196,51 @@ func formerTools(messages []msg.Message) ([]tool, *toolChoice) {
 // block for is left out. The user's side is first and never silent, as the API demands.
 func (m *Model) turns(r model.Request) []turn {
 	out := []turn{}
-	ids := model.WireIDs(r.Messages)
-	nothing := part{Type: "text", Text: model.NoWords}
-	for _, x := range r.Messages {
-		var t turn
-		if x.Role == msg.Assistant {
-			own := x.Provider == m.provider && x.Model == r.Model
-			t = turn{"assistant", assistant(x.Blocks, ids, own, parseModel(r.Model).claude)}
-		} else {
-			t = turn{"user", user(x.Blocks, ids)}
-			if len(t.Content) == 0 {
-				t.Content = []any{nothing}
+	add := func(role string, content []entry) {
+		if n := len(out); n > 0 && out[n-1].role == role {
+			out[n-1].content = slices.Concat(out[n-1].content, content)
+			return
+		}
+		out = append(out, turn{role, content})
+	}
+	nothing := []any{part{Type: "text", Text: model.NoWords}}
+	for i, content := range m.write(r) {
+		switch {
+		case r.Messages[i].Role != msg.Assistant:
+			if len(content) == 0 {
+				content = entries(nothing)
 			}
+			add("user", content)
+		case len(content) > 0:
+			if len(out) == 0 {
+				add("user", entries(nothing))
+			}
+			add("assistant", content)
 		}
-		if len(t.Content) == 0 {
-			continue
-		}
-		if len(out) == 0 && t.Role == "assistant" {
-			out = append(out, turn{"user", []any{nothing}})
-		}
-		if n := len(out); n > 0 && out[n-1].Role == t.Role {
-			out[n-1].Content = append(out[n-1].Content, t.Content...)
-			continue
-		}
-		out = append(out, t)
 	}
 	for i := range out {
-		if out[i].Role == "user" {
-			out[i].Content = resultsFirst(out[i].Content)
+		if out[i].role == "user" {
+			out[i].content = resultsFirst(out[i].content)
 		}
 	}
 	return out
+}
+
+// write gives the blocks of each message.
+func (m *Model) write(r model.Request) [][]entry {
+	ids := model.WireIDs(nil)
+	signed := parseModel(r.Model).claude
+	return m.written.Each(r.Model, r.Messages, func(x msg.Message, known bool) []entry {
+		ids.Add(x)
+		switch {
+		case known:
+			return nil
+		case x.Role == msg.Assistant:
+			own := x.Provider == m.provider && x.Model == r.Model
+			return entries(assistant(x.Blocks, ids, own, signed))
+		}
+		return entries(user(x.Blocks, ids))
+	})
 }
 
 // assistant writes what the model said, in its order, because signed reasoning belongs where it
@@ -289,15 +347,19 @@ func parts(blocks msg.Blocks) []part {
 	return out
 }
 
-// resultsFirst moves the results before everything else in a user turn, as the API demands.
-func resultsFirst(content []any) []any {
-	var results, rest []any
-	for _, c := range content {
-		if _, ok := c.(outcome); ok {
-			results = append(results, c)
-		} else {
-			rest = append(rest, c)
-		}
+// resultsFirst is a user turn with the results before everything else, as the API demands.
+func resultsFirst(content []entry) []entry {
+	order := func(a, b entry) int { return cmp.Compare(rank(a), rank(b)) }
+	if !slices.IsSortedFunc(content, order) {
+		content = slices.Clone(content)
+		slices.SortStableFunc(content, order)
 	}
-	return append(results, rest...)
+	return content
+}
+
+func rank(e entry) int {
+	if _, ok := e.block.(outcome); ok {
+		return 0
+	}
+	return 1
 }

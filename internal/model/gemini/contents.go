@@ -25,42 +25,57 @@ type made struct {
 // contents writes the conversation. Neighbours of one role become one turn, and what a turn has no
 // part for is left out. The user's side is first and never silent, as the API demands. Results are a turn of their own, as the API counts its parts against the
 // calls: https://github.com/google-gemini/gemini-cli/pull/16137
-func (m *Model) contents(r model.Request, g generation) []content {
-	out := []content{}
-	add := func(role string, parts []*part) {
+func (m *Model) contents(r model.Request, g generation) []turn {
+	out := []turn{}
+	add := func(role string, parts []entry) {
 		n := len(out)
 		switch {
 		case len(parts) == 0:
-		case n > 0 && out[n-1].Role == role && (out[n-1].Parts[0].Response == nil) == (parts[0].Response == nil):
-			out[n-1].Parts = append(out[n-1].Parts, parts...)
+		case n > 0 && out[n-1].role == role && (out[n-1].parts[0].Response == nil) == (parts[0].Response == nil):
+			out[n-1].parts = slices.Concat(out[n-1].parts, parts)
 		default:
-			out = append(out, content{role, parts})
+			out = append(out, turn{role, parts})
 		}
 	}
-	calls := map[string]made{}
-	for _, x := range r.Messages {
-		if x.Role != msg.Assistant {
-			results, rest := g.heard(x.Blocks, calls)
-			if len(results)+len(rest) == 0 {
-				rest = []*part{text(model.NoWords)}
+	nothing := []*part{text(model.NoWords)}
+	for i, p := range m.write(r, g) {
+		switch {
+		case r.Messages[i].Role == msg.Assistant:
+			if len(out) == 0 && len(p.rest) > 0 {
+				add("user", entries(nothing))
 			}
-			add("user", results)
-			add("user", rest)
-			continue
+			add("model", p.rest)
+		case len(p.results)+len(p.rest) == 0:
+			add("user", entries(nothing))
+		default:
+			add("user", p.results)
+			add("user", p.rest)
 		}
-		m.number(x, calls)
-		parts := said(x.Blocks, calls, x.Provider == m.provider && x.Model == r.Model)
-		if len(out) == 0 && len(parts) > 0 {
-			add("user", []*part{text(model.NoWords)})
-		}
-		add("model", parts)
 	}
 	if g.signs() {
-		for _, c := range out {
-			sign(c)
+		for i := range out {
+			out[i].sign()
 		}
 	}
 	return out
+}
+
+// write gives the parts of each message.
+func (m *Model) write(r model.Request, g generation) []piece {
+	calls := map[string]made{}
+	return m.written.Each(r.Model, r.Messages, func(x msg.Message, known bool) piece {
+		if x.Role == msg.Assistant {
+			m.number(x, calls)
+		}
+		switch {
+		case known:
+			return piece{}
+		case x.Role == msg.Assistant:
+			return piece{rest: entries(said(x.Blocks, calls, x.Provider == m.provider && x.Model == r.Model))}
+		}
+		results, rest := g.heard(x.Blocks, calls)
+		return piece{entries(results), entries(rest)}
+	})
 }
 
 // number notes the calls of a message. A provider gets the ids back that it gave, unaltered beside a
@@ -83,11 +98,14 @@ func (m *Model) number(x msg.Message, calls map[string]made) {
 
 // sign makes the first call of a turn of the model a signed one. It is done for the whole
 // conversation and not only for the turn that is checked, so that old turns keep their bytes.
-func sign(c content) {
-	for _, p := range c.Parts {
+func (t *turn) sign() {
+	for i, p := range t.parts {
 		if p.Call != nil {
 			if p.Signature == "" {
-				p.Signature = unsigned
+				signed := *p.part
+				signed.Signature = unsigned
+				t.parts = slices.Clone(t.parts)
+				t.parts[i] = entry{&signed, encode(&signed)}
 			}
 			return
 		}

@@ -23,6 +23,7 @@ type Model struct {
 	provider string
 	pictures model.Pictures
 	signed   model.Signatures
+	written  model.Written[string, piece] // by the model's name
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.

@@ -14,7 +14,7 @@ type request struct {
 	Generation *generationConfig `json:"generationConfig,omitempty"`
 	Tools      []tools           `json:"tools,omitempty"`
 	System     *content          `json:"systemInstruction,omitempty"`
-	Contents   []content         `json:"contents"`
+	// The contents follow.
 }
 
 type generationConfig struct {
@@ -37,11 +37,33 @@ type function struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// content is one turn, the user's or the model's.
+// content is the system prompt.
 type content struct {
-	Role  string  `json:"role,omitempty"`
 	Parts []*part `json:"parts"`
 }
+
+// turn is one content, the user's or the model's.
+type turn struct {
+	role  string
+	parts []entry
+}
+
+// entry is a part of a turn, and how it is written. It is not changed.
+type entry struct {
+	*part
+	json []byte
+}
+
+func entries(parts []*part) []entry {
+	out := make([]entry, len(parts))
+	for i, p := range parts {
+		out[i] = entry{p, encode(p)}
+	}
+	return out
+}
+
+// piece is what a message says: the results, and the rest.
+type piece struct{ results, rest []entry }
 
 type part struct {
 	Text      *string   `json:"text,omitempty"`
@@ -83,7 +105,7 @@ type responsePart struct {
 // body writes the request. The same request gives the same bytes.
 func (m *Model) body(r model.Request) ([]byte, error) {
 	g := parseModel(r.Model)
-	q := request{Contents: m.contents(r, g)}
+	q := request{}
 	c := generationConfig{Temperature: r.Temperature, TopP: r.TopP, MaxOutputTokens: r.MaxOutput, ThinkingConfig: g.reasoning(r.Reasoning, r.MaxOutput)}
 	if c != (generationConfig{}) {
 		q.Generation = &c
@@ -101,7 +123,38 @@ func (m *Model) body(r model.Request) ([]byte, error) {
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
-	return b, nil
+	return join(b, m.contents(r, g)), nil
+}
+
+// join puts the contents behind all else.
+func join(head []byte, turns []turn) []byte {
+	const around = len(`{"role":"model","parts":[]},`)
+	size := len(head) + around
+	for _, t := range turns {
+		size += around
+		for _, e := range t.parts {
+			size += len(e.json) + 1
+		}
+	}
+	b := append(make([]byte, 0, size), bytes.TrimSuffix(head, []byte("}"))...)
+	if len(b) > len("{") {
+		b = append(b, ',')
+	}
+	b = append(b, `"contents":[`...)
+	for i, t := range turns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `{"role":"`...), t.role...), `","parts":[`...)
+		for n, e := range t.parts {
+			if n > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, e.json...)
+		}
+		b = append(b, "]}"...)
+	}
+	return append(b, "]}"...)
 }
 
 func text(s string) *part { return &part{Text: &s} }

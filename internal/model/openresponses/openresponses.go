@@ -26,6 +26,7 @@ type Model struct {
 	terse    atomic.Bool
 	pictures model.Pictures
 	signed   model.Signatures
+	written  model.Written[string, []byte] // by the model's name, the items of each message
 }
 
 // New makes a model. Nothing is contacted until a reply is asked for.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"jig/internal/model"
@@ -125,10 +126,30 @@ func (m *Model) body(r model.Request, terse bool) ([]byte, error) {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}
 	b = append(bytes.TrimSuffix(b, []byte("}")), `,"input":[`...)
-	for i, item := range m.input(r) {
-		if i > 0 {
-			b = append(b, ',')
+	return slices.Concat(b, bytes.TrimPrefix(slices.Concat(m.input(r)...), []byte(",")), []byte("]}")), nil
+}
+
+// input writes the items of each message of the conversation, each item behind a comma. What has no
+// item is left out.
+func (m *Model) input(r model.Request) [][]byte {
+	ids := model.WireIDs(nil)
+	return m.written.Each(r.Model, r.Messages, func(x msg.Message, known bool) []byte {
+		ids.Add(x)
+		switch {
+		case known:
+			return nil
+		case x.Role == msg.Assistant:
+			own := x.Provider == m.provider && x.Model == r.Model
+			return items(assistant(x.Blocks, ids, own && complete(x.Blocks)))
 		}
+		return items(user(x.Blocks, ids))
+	})
+}
+
+func items(all []any) []byte {
+	var b []byte
+	for _, item := range all {
+		b = append(b, ',')
 		// Not through the encoder, which would take the spaces out of what is sent back as it came.
 		if raw, ok := item.(json.RawMessage); ok {
 			b = append(b, raw...)
@@ -136,22 +157,7 @@ func (m *Model) body(r model.Request, terse bool) ([]byte, error) {
 			b = append(b, encode(item)...)
 		}
 	}
-	return append(b, "]}"...), nil
-}
-
-// input writes the conversation as items. What has no item is left out.
-func (m *Model) input(r model.Request) []any {
-	out := []any{}
-	ids := model.WireIDs(r.Messages)
-	for _, x := range r.Messages {
-		if x.Role == msg.Assistant {
-			own := x.Provider == m.provider && x.Model == r.Model
-			out = append(out, assistant(x.Blocks, ids, own && complete(x.Blocks))...)
-		} else {
-			out = append(out, user(x.Blocks, ids)...)
-		}
-	}
-	return out
+	return b
 }
 
 // complete says whether a reply can be sent back as it came: all its items came to their end, and
