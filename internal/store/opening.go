@@ -62,6 +62,7 @@ type Opened struct {
 	session *Session
 	waiting []proto.Fact  // not kept yet; the first has the number 1
 	late    chan struct{} // closed when what waited was tried to be kept; nil while nothing has to be
+	failed  bool          // facts could not be kept, and that was told
 }
 
 // ID is the session's.
@@ -86,7 +87,9 @@ func (s *Opened) Append(from uint64, facts ...proto.Fact) error {
 		}
 		return nil
 	}
-	return s.keep(all)
+	err := s.keep(all)
+	s.failed = s.failed || err != nil
+	return err
 }
 
 // catchUp keeps what waits as soon as there is a database: a model may take minutes to answer, and a
@@ -97,7 +100,7 @@ func (s *Opened) catchUp() {
 	<-s.opening.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.session == nil {
+	if s.session == nil && !s.failed { // else the run has ended, and there is no more to be told of it
 		_ = s.keep(s.waiting)
 	}
 }
@@ -109,6 +112,7 @@ func (s *Opened) keep(all []proto.Fact) error {
 		return err
 	}
 	session := db.New(s.id)
+	session.broken = s.failed
 	if err := session.Append(1, all...); err != nil {
 		return err
 	}
