@@ -16,13 +16,16 @@ const Unsaved = "--no-save runs without it"
 // room is what helps on a full disk.
 const room = "make room, then try again (jig resume goes on with a run that broke off)"
 
+// works is what there is to look at where nothing more is known.
+const works = "see that it lies on a disk that works and locks files"
+
 // advice says of an error of the database what is wrong and what a person can do, or else do instead.
 func advice(err error, instead string) (what, todo string) {
 	or := func(todo string) string {
-		if todo != "" && instead != "" {
-			todo += "; "
+		if instead == "" {
+			return todo
 		}
-		return todo + instead
+		return todo + "; " + instead
 	}
 	var newer *newerError
 	var file *fs.PathError
@@ -39,7 +42,7 @@ func advice(err error, instead string) (what, todo string) {
 	case errors.As(err, &file):
 		return "cannot be used: " + file.Path + ": " + oneLine(file.Err), or("see what lies there")
 	case !errors.As(err, &e):
-		return "cannot be used: " + oneLine(err), or("")
+		return "cannot be used: " + oneLine(err), or(works)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
@@ -53,7 +56,7 @@ func advice(err error, instead string) (what, todo string) {
 	case sqlite3.SQLITE_IOERR:
 		return "cannot be read or written (" + oneLine(err) + ")", or("see whether the disk is full or failing")
 	}
-	return "cannot be used: " + oneLine(err), or("")
+	return "cannot be used: " + oneLine(err), or(works)
 }
 
 // isBusy says that another process writes.
