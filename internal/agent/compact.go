@@ -75,8 +75,11 @@ func Compact(ctx context.Context, d Desk, st session.State, t Turn, guidance str
 // makeRoom sums up the older part of a conversation that comes near the end of its window. It gives
 // the end of a turn that cannot go on.
 func (l *loop) makeRoom(ctx context.Context, st session.State) *proto.Ended {
+	if l.fits(st) {
+		return nil
+	}
 	m := l.measure(st)
-	if m.window == 0 || m.total <= m.limit {
+	if m.total <= m.limit {
 		return nil
 	}
 	cut, ok := m.divide(st.Messages, min(m.window/keepShare, mostKeep), true)

@@ -60,6 +60,20 @@ func (l *loop) measure(st session.State) measure {
 	return m
 }
 
+// fits says whether a conversation is certain to leave its reserve free. It looks only at what the
+// provider has not counted, so that a round of a long session costs no more than one of a short one.
+func (l *loop) fits(st session.State) bool {
+	window := l.turn.Room.Window
+	if window == 0 || st.Context == 0 {
+		return window == 0
+	}
+	total := st.Context
+	for _, x := range st.Messages[min(st.Counted, len(st.Messages)):] {
+		total += tokens(model.Size(x.Blocks))
+	}
+	return total <= window-reserveOf(window, l.turn.Send.MaxOutput)
+}
+
 // overflowed is the measure of a conversation that the provider has found too long: its window is
 // smaller than it was taken for, or not known at all.
 func (m measure) overflowed(asked int) measure {

@@ -9,6 +9,7 @@ import (
 
 	"jig/internal/model"
 	"jig/internal/msg"
+	"jig/internal/session"
 )
 
 // talks makes a conversation as sessions have them: turns of rounds, of which some think before each
@@ -41,6 +42,34 @@ func talks(r *rand.Rand) []msg.Message {
 		}
 	}
 	return out
+}
+
+// The look that each round takes must not come to another answer than the whole measure.
+func TestWhatFitsIsWhatIsMeasuredToFit(t *testing.T) {
+	seen := map[bool]int{}
+	for seed := range uint64(3_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		st := session.State{Messages: talks(r)}
+		if r.IntN(3) > 0 {
+			st.Counted, st.Context = r.IntN(len(st.Messages)+1), 1+r.IntN(20_000)
+		}
+		l := &loop{turn: Turn{Send: Send{System: "s", MaxOutput: r.IntN(2) * 5_000}}}
+		if r.IntN(4) > 0 {
+			l.turn.Room.Window = 1 + r.IntN(40_000)
+		}
+		m := l.measure(st)
+		fits, measured := l.fits(st), m.window == 0 || m.total <= m.limit
+		if st.Context == 0 && m.window > 0 {
+			measured = false // a conversation that nobody has counted is always measured
+		}
+		if fits != measured {
+			t.Fatalf("seed %d: fits %v, measured %d of %d", seed, fits, m.total, m.limit)
+		}
+		seen[fits]++
+	}
+	if min(seen[true], seen[false]) < 500 {
+		t.Errorf("looked at too few of a kind: %v", seen)
+	}
 }
 
 func TestTailBeginsWhereAConversationMayBegin(t *testing.T) {

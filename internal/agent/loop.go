@@ -52,10 +52,11 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 		}
 		l.round++
 		st := state()
-		calls, reply, end := l.ask(ctx, st)
+		said, reply, end := l.ask(ctx, st)
 		if end != nil {
 			return *end
 		}
+		calls := said.Message.Blocks.Calls()
 		if len(calls) == 0 {
 			landed, note := in.Wait(ctx)
 			switch {
@@ -66,7 +67,7 @@ func RunTurn(ctx context.Context, d Desk, in Inbox, state func() session.State, 
 			}
 			return proto.Ended{Why: proto.Done, Rounds: l.round, Note: note}
 		}
-		p, err := l.run(ctx, calls, reply.Stop)
+		p, err := l.run(ctx, said, calls, reply.Stop)
 		if err != nil {
 			return l.logFailed(err)
 		}
@@ -89,32 +90,33 @@ func requests(n int) string {
 	return fmt.Sprintf("%d turns are", n)
 }
 
-// ask makes one request and logs the reply, calls included, before any of them runs.
-func (l *loop) ask(ctx context.Context, st session.State) ([]msg.Call, model.Reply, *proto.Ended) {
+// ask makes one request. A reply without calls it logs; one that has some goes into the log with the
+// first of them, before any runs.
+func (l *loop) ask(ctx context.Context, st session.State) (proto.Said, model.Reply, *proto.Ended) {
 	w := &writing{show: func(v proto.Writing) { l.desk.Show(proto.KeyReply, v) }}
 	reply, err := l.stream(ctx, st, w.tell)
-	defer l.desk.Show(proto.KeyReply, nil)
 	if err != nil || ctx.Err() != nil {
-		return nil, reply, l.broke(ctx, reply, err)
+		defer l.desk.Show(proto.KeyReply, nil)
+		return proto.Said{}, reply, l.broke(ctx, reply, err)
 	}
 	said := l.said(reply, st.Calls)
+	if len(said.Message.Blocks.Calls()) > 0 {
+		return said, reply, nil
+	}
+	defer l.desk.Show(proto.KeyReply, nil)
 	if err := l.desk.Say(said); err != nil {
 		end := l.logFailed(err)
-		return nil, reply, &end
-	}
-	calls := said.Message.Blocks.Calls()
-	if len(calls) > 0 {
-		return calls, reply, nil
+		return said, reply, &end
 	}
 	switch reply.Stop {
 	case model.StopLength:
 		end := l.failed(cutText(reply.CutBy))
-		return nil, reply, &end
+		return said, reply, &end
 	case model.StopRefusal:
 		end := l.failed(declinedText(reply))
-		return nil, reply, &end
+		return said, reply, &end
 	}
-	return nil, reply, nil
+	return said, reply, nil
 }
 
 // request is what the turn sends with a conversation.
@@ -187,8 +189,9 @@ func (l *loop) broke(ctx context.Context, reply model.Reply, err error) *proto.E
 // run runs a reply's calls. A reply that was cut may end inside a call, and where one call is
 // broken those beside it may have been meant otherwise: none of them runs. Neither does one of a reply
 // that was declined, since that ends wherever the provider stopped it, and what it asks for may be why.
-func (l *loop) run(ctx context.Context, calls []msg.Call, stop model.Stop) (*pipeline, error) {
+func (l *loop) run(ctx context.Context, said proto.Said, calls []msg.Call, stop model.Stop) (*pipeline, error) {
 	p := newPipeline(l.desk, l.turn.Tools, len(calls))
+	p.reply = &said
 	switch stop {
 	case model.StopLength:
 		return p, p.leave(ctx, calls, Cut)
