@@ -6,7 +6,8 @@ import (
 	"jig/internal/msg"
 )
 
-func TestMessagesAreTheSameOnlyWhereAllOfThemIs(t *testing.T) {
+// allKinds are messages of which no two are the same; each call makes them anew.
+func allKinds() []msg.Message {
 	all := []msg.Message{
 		{}, {Role: msg.User}, {Role: msg.Assistant}, {Role: msg.Assistant, Provider: "p"}, {Role: msg.Assistant, Model: "p"},
 	}
@@ -18,11 +19,17 @@ func TestMessagesAreTheSameOnlyWhereAllOfThemIs(t *testing.T) {
 	} {
 		all = append(all, msg.Message{Role: msg.User, Blocks: msg.Blocks{b}})
 	}
-	all = append(all, msg.Message{Role: msg.User, Blocks: msg.Blocks{msg.Text{}, msg.Text{}}})
-	for i, x := range all {
-		for j, y := range all {
-			if x.Same(y) != (i == j) {
-				t.Errorf("%+v and %+v: %v", x, y, x.Same(y))
+	return append(all, msg.Message{Role: msg.User, Blocks: msg.Blocks{msg.Text{}, msg.Text{}}})
+}
+
+func TestMessagesAreTheSameOnlyWhereAllOfThemIs(t *testing.T) {
+	all := allKinds()
+	for _, others := range [][]msg.Message{all, allKinds()} {
+		for i, x := range all {
+			for j, y := range others {
+				if x.Same(y) != (i == j) {
+					t.Errorf("%+v and %+v: %v", x, y, x.Same(y))
+				}
 			}
 		}
 	}

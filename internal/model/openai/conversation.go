@@ -12,8 +12,34 @@ import (
 // conversations keeps what was written of the last request, for the next one. It is safe for concurrent
 // use: who comes second starts anew.
 type conversations struct {
-	mu   sync.Mutex
-	last *conversation
+	mu    sync.Mutex
+	last  *conversation
+	tools toolset
+}
+
+// toolset is tools as they are written, "null" where there are none and "" where they cannot be.
+type toolset struct {
+	list []model.Tool
+	json []byte
+}
+
+// toolset writes tools, where they are not those of the last request.
+func (k *conversations) toolset(list []model.Tool) []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t := k.tools; len(t.json) > 0 && slices.EqualFunc(t.list, list, sameTool) {
+		return t.json
+	}
+	var out []tool
+	for _, t := range list {
+		out = append(out, tool{"function", function{t.Name, t.Doc, t.Input}})
+	}
+	k.tools = toolset{slices.Clone(list), encode(out)}
+	return k.tools.json
+}
+
+func sameTool(a, b model.Tool) bool {
+	return a.Name == b.Name && a.Doc == b.Doc && bytes.Equal(a.Input, b.Input)
 }
 
 // of is the conversation with all its messages. What the last request had is not written again.
@@ -159,16 +185,19 @@ func (c *conversation) encode(m message) []byte {
 	return encode(m)
 }
 
-// after is a request with the conversation behind all else, nil where the request cannot be written.
-func (c *conversation) after(q request) []byte {
-	const none = "null}"
-	head, ok := bytes.CutSuffix(encode(q), []byte(none)) // the messages are its last field
-	if !ok {
+// after is a request with tools and the conversation behind all else, nil where it cannot be written.
+// The messages come last so that a longer conversation begins with the same bytes.
+func (c *conversation) after(q request, tools []byte) []byte {
+	head, ok := bytes.CutSuffix(encode(q), []byte("}"))
+	if !ok || len(tools) == 0 {
 		return nil
+	}
+	if string(tools) != "null" {
+		head = slices.Concat(head, []byte(`,"tools":`), tools)
 	}
 	var last []byte
 	if c.last != nil {
 		last = c.encode(*c.last)
 	}
-	return slices.Concat(head, []byte("["), c.json, last, []byte("]}"))
+	return slices.Concat(head, []byte(`,"messages":[`), c.json, last, []byte("]}"))
 }

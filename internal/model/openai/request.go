@@ -9,9 +9,8 @@ import (
 	"jig/internal/msg"
 )
 
-// request is the body of one request. The order of its fields is the order of the keys on the
-// wire; the messages come last so that a longer conversation begins with the same bytes, and that is
-// what a conversation counts on, too.
+// request is the body of one request, up to its tools and messages, which are written by themselves.
+// The order of its fields is the order of the keys on the wire.
 type request struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -26,8 +25,6 @@ type request struct {
 	EnableThinking      *bool          `json:"enable_thinking,omitempty"`
 	CacheKey            string         `json:"prompt_cache_key,omitempty"`
 	Cache               *kind          `json:"cache_control,omitempty"`
-	Tools               []tool         `json:"tools,omitempty"`
-	Messages            []message      `json:"messages"`
 }
 
 type streamOptions struct {
@@ -105,13 +102,11 @@ func (m *Model) body(r model.Request, w without) ([]byte, error) {
 		r.Reasoning = w.effort
 	}
 	m.at.think(&q, r.Reasoning)
-	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, tool{"function", function{t.Name, t.Doc, t.Input}})
-	}
+	tools := m.conversation.toolset(r.Tools)
 	c := m.conversation.of(form{m.provider, r.Model, r.System, w, len(r.Tools) > 0, m.at.marked(r.Model)}, r.Messages)
 	defer m.conversation.keep(c)
-	m.at.cache(&q, c)
-	b := c.after(q)
+	m.at.cache(&q, tools, c)
+	b := c.after(q, tools)
 	if b == nil {
 		return nil, m.client.Errorf(model.KindRequest, "the request cannot be written as JSON; is a tool's schema malformed?")
 	}

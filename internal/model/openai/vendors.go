@@ -84,11 +84,11 @@ func (v vendor) think(q *request, asked string) {
 
 // cache says what a service can be told to find its cache again. The key is made from how the
 // conversation begins, so that it stays the same as long as there is something to find.
-func (v vendor) cache(q *request, c *conversation) {
+func (v vendor) cache(q *request, tools []byte, c *conversation) {
 	if v.cacheKey {
 		h := sha256.New()
 		h.Write([]byte(q.Model))
-		h.Write(encode(q.Tools))
+		h.Write(tools)
 		h.Write(encode(c.begin()))
 		q.CacheKey = hex.EncodeToString(h.Sum(nil))[:32]
 	}
