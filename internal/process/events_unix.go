@@ -4,7 +4,6 @@ package process
 
 import (
 	"errors"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -149,7 +148,7 @@ func (w *Warden) expire() {
 	w.stayAwake()
 	w.mu.Unlock()
 	if expired {
-		_ = w.conn.CloseWrite()
+		_ = w.stopOrders()
 	}
 }
 
@@ -199,7 +198,7 @@ func (w *Warden) insist(j *Job, times int) {
 func (w *Warden) abandon() {
 	w.wake()
 	_ = w.proc.Kill()
-	_ = w.conn.Close()
+	w.hangUp()
 }
 
 // end settles everything when the init is gone.
@@ -213,7 +212,7 @@ func (w *Warden) end() {
 		}
 	}
 	w.mu.Unlock()
-	_ = w.conn.Close()
+	w.hangUp()
 	if leaving {
 		_ = w.proc.Release()
 		_ = w.errors.SetReadDeadline(time.Now())
@@ -284,8 +283,8 @@ func (w *Warden) Close() error {
 	w.stayAwake()
 	w.mu.Unlock()
 	w.cancelAll()
-	if err := w.conn.CloseWrite(); err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
-		_ = w.conn.Close() // it is gone already, or will be for this
+	if err := w.stopOrders(); err != nil && !errors.Is(err, os.ErrClosed) {
+		w.hangUp() // it is gone already, or will be for this
 	}
 	limit := time.AfterFunc(w.limits.Grace+2*sweepLimit, w.abandon)
 	<-w.gone

@@ -155,7 +155,7 @@ func readStart(b []byte) (startOrder, error) {
 }
 
 // queue cuts a byte stream into messages.
-type queue struct{ b []byte }
+type queue struct{ b, array []byte } // b lies in the array
 
 // next gives the first whole message, or ok false when there is none yet. The
 // body is valid until bytes are added.
@@ -181,8 +181,10 @@ func (q *queue) room(n int) []byte {
 		}
 	}
 	if cap(q.b)-len(q.b) < need {
-		// A new array, so that one huge message does not stay for the session.
-		q.b = append(make([]byte, 0, len(q.b)+need), q.b...)
+		if cap(q.array) < len(q.b)+need || cap(q.array) > 2*n { // one huge message must not stay for the session
+			q.array = make([]byte, len(q.b)+need)
+		}
+		q.b = q.array[:copy(q.array, q.b)]
 	}
 	return q.b[len(q.b) : len(q.b)+need]
 }

@@ -52,6 +52,24 @@ func TestOrdersArriveAsTheyWereSentHoweverTheyAreCutUp(t *testing.T) {
 	}
 }
 
+func TestSmallMessagesNeedNoNewRoom(t *testing.T) {
+	f, err := startOrder{id: 7, argv: []string{strings.Repeat("x", 3000)}}.frame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q queue
+	one := func() {
+		q.added(copy(q.room(32<<10), f))
+		if kind, _, ok, err := q.next(); kind != msgStart || !ok || err != nil {
+			t.Fatal(kind, ok, err)
+		}
+	}
+	one()
+	if n := testing.AllocsPerRun(1000, one); n > 0 {
+		t.Errorf("%v allocations for each", n)
+	}
+}
+
 func TestMessagesHaveALimit(t *testing.T) {
 	if _, err := (startOrder{id: 1, argv: []string{strings.Repeat("x", maxFrame)}}).frame(); err == nil {
 		t.Error("a message over the limit is sent")

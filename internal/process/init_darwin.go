@@ -2,6 +2,7 @@ package process
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,6 +11,17 @@ const (
 	recvFlags = 0
 	sendFlags = 0
 )
+
+// makePipe gives the ends of a pipe, the one to read from first.
+func makePipe() (p [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err = unix.Pipe(p[:]); err == nil {
+		unix.CloseOnExec(p[0])
+		unix.CloseOnExec(p[1])
+	}
+	return p, err
+}
 
 func enlarge(int) {}
 

@@ -16,6 +16,12 @@ const (
 	sendFlags = unix.MSG_NOSIGNAL
 )
 
+// makePipe gives the ends of a pipe, the one to read from first.
+func makePipe() (p [2]int, err error) {
+	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
+	return p, err
+}
+
 // enlarge lets a pipe hold more; a user who has many may not.
 func enlarge(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
 

@@ -22,46 +22,48 @@ const InitName = "jig-warden"
 // ReadFirst takes [Launch.First] from the control socket, and not a byte more.
 // It is empty when the launch had none, and must then not be called.
 func ReadFirst(control *os.File) ([]byte, error) {
-	kind, b, err := readFrame(int(control.Fd()))
+	kind, b, _, err := readFrame(int(control.Fd()))
 	if err == nil && kind != msgFirst {
 		err = errFrame
 	}
 	return b, err
 }
 
-// readFrame reads exactly one message.
-func readFrame(fd int) (kind byte, b []byte, err error) {
+// readFrame reads exactly one message, and the descriptors that came with it.
+func readFrame(fd int) (kind byte, b []byte, fds []int, err error) {
 	var h [frameHeader]byte
-	if err := readFull(fd, h[:]); err != nil {
-		return 0, nil, err
+	if fds, err = readFull(fd, h[:]); err != nil {
+		return 0, nil, nil, err
 	}
 	kind, size, err := header(h[:])
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	b = make([]byte, size)
-	return kind, b, readFull(fd, b)
+	_, err = readFull(fd, b)
+	return kind, b, fds, err
 }
 
-func readFull(fd int, b []byte) error {
+func readFull(fd int, b []byte) (fds []int, err error) {
+	oob := make([]byte, unix.CmsgSpace(4))
 	for len(b) > 0 {
-		n, err := unix.Read(fd, b)
+		n, more, err := receive(fd, b, oob)
+		fds = append(fds, more...)
 		switch {
-		case err == unix.EINTR:
 		case err != nil:
-			return err
+			return fds, err
 		case n == 0:
-			return io.ErrUnexpectedEOF
-		default:
-			b = b[n:]
+			return fds, io.ErrUnexpectedEOF
 		}
+		b = b[n:]
 	}
-	return nil
+	return fds, nil
 }
 
 // inside is the init: what runs where the commands run.
 type inside struct {
-	fd     int // control socket, blocking
+	fd     int // where orders come from, blocking
+	word   int // where the host listens, blocking
 	stdin  *os.File
 	grace  time.Duration
 	table  *table
@@ -144,11 +146,15 @@ func (in *inside) prepare() error {
 		in.stdin = r
 	}
 	for {
-		kind, b, err := readFrame(in.fd)
+		kind, b, fds, err := readFrame(in.fd)
 		if err != nil {
 			return err
 		}
 		if kind == msgSetup {
+			if len(fds) == 0 {
+				return errFrame
+			}
+			in.word = fds[0]
 			r := body{b: b}
 			in.grace = time.Duration(r.num()) * time.Millisecond
 			in.table = newTable(os.Getpid(), r.num())
@@ -292,7 +298,7 @@ func (in *inside) send(f frame) {
 		return
 	}
 	if len(in.queued) == 0 {
-		n, err := unix.SendmsgN(in.fd, b, nil, nil, unix.MSG_DONTWAIT|sendFlags)
+		n, err := unix.SendmsgN(in.word, b, nil, nil, unix.MSG_DONTWAIT|sendFlags)
 		switch {
 		case err == nil:
 			b = b[n:]
@@ -317,7 +323,7 @@ func (in *inside) flush() {
 		}
 		b := in.queued
 		in.sendMu.Unlock()
-		n, err := unix.SendmsgN(in.fd, b, nil, nil, sendFlags)
+		n, err := unix.SendmsgN(in.word, b, nil, nil, sendFlags)
 		in.sendMu.Lock()
 		if err != nil && err != unix.EINTR {
 			in.broken, in.queued = true, nil

@@ -53,7 +53,7 @@ func (w *Warden) Leave() (spared []Left, err error) {
 	if err := w.send(f); err != nil {
 		return nil, w.Close()
 	}
-	_ = w.conn.CloseWrite()
+	_ = w.stopOrders()
 	_ = w.conn.SetReadDeadline(time.Now()) // the reader's end
 	<-w.gone
 	w.wg.Wait()

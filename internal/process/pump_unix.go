@@ -13,15 +13,19 @@ import (
 const (
 	// pumpChunk is what one read takes.
 	pumpChunk = 256 << 10
-	// pipeSize is what we ask a pipe to hold. Whatever it holds, no more than
-	// pipeMost can be in it when a command exits.
+	// pipeSize is what we ask a pipe to hold once a read has brought as much as pipeFull: most
+	// commands print little. Whatever it holds, no more than pipeMost can be in it when a command exits.
 	pipeSize = 256 << 10
+	pipeFull = 32 << 10
 	pipeMost = 1 << 20
 )
 
 // pumpSys lends buffers only while there is something to read: a silent job
 // costs none.
-type pumpSys struct{ buffers *sync.Pool }
+type pumpSys struct {
+	buffers *sync.Pool
+	wide    bool // more room was asked for
+}
 
 // begin empties the pipe on a goroutine of group until the last writer is gone.
 func (p *pump) begin(group *sync.WaitGroup, over func()) {
@@ -79,6 +83,10 @@ func (p *pump) step(fd int) (int, error) {
 		case n == 0:
 			free()
 			return 0, errDrained
+		}
+		if n >= pipeFull && !p.sys.wide {
+			p.sys.wide = true
+			enlarge(fd)
 		}
 		p.take((*buf)[:n], free)
 		return n, nil

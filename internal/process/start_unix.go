@@ -212,18 +212,10 @@ func (w *Warden) pumpOver(p *pump) {
 // outputPipe gives a pipe whose read end this program waits on without a
 // thread, and whose write end blocks, as commands expect.
 func outputPipe() (r, w *os.File, err error) {
-	var p [2]int
-	syscall.ForkLock.RLock()
-	err = unix.Pipe(p[:])
-	if err == nil {
-		unix.CloseOnExec(p[0])
-		unix.CloseOnExec(p[1])
-	}
-	syscall.ForkLock.RUnlock()
+	p, err := makePipe()
 	if err != nil {
 		return nil, nil, os.NewSyscallError("pipe", err)
 	}
-	enlarge(p[0])
 	_ = unix.SetNonblock(p[0], true)
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }

@@ -5,7 +5,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,12 +135,11 @@ func TestNothingIsSentAfterHalfAnOrder(t *testing.T) {
 
 // An init that takes a little now and then is not waited for any longer than one that takes nothing.
 func TestAnInitThatReadsDropByDropIsGivenUp(t *testing.T) {
-	ours, theirs, err := socketpair()
+	orders, theirs, err := socketpair()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := net.FileConn(ours)
-	_ = ours.Close()
+	conn, _, err := listener()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +147,7 @@ func TestAnInitThatReadsDropByDropIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Warden{conn: conn.(*net.UnixConn), proc: init, sendLimit: 50 * time.Millisecond}
+	w := &Warden{orders: orders, conn: conn, proc: init, sendLimit: 50 * time.Millisecond}
 	closed := make(chan bool)
 	go func() {
 		defer close(closed)

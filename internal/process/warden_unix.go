@@ -22,8 +22,9 @@ import (
 // Warden is this program's side of one init.
 type Warden struct {
 	limits  Limits
-	number  uint64 // tells the marks of this warden from another's
-	conn    *net.UnixConn
+	number  uint64        // tells the marks of this warden from another's
+	conn    *net.UnixConn // what the init says
+	orders  *os.File      // what it is told; blocking, see [Warden.push]
 	proc    *os.Process
 	said    *said
 	errors  *os.File // where said comes from
@@ -114,7 +115,7 @@ func Open(ctx context.Context, l Launch) (*Warden, error) {
 		return nil, fmt.Errorf("%s did not become ready: %w", l.Path, err)
 	case <-ctx.Done():
 		_ = w.proc.Kill()
-		_ = w.conn.Close()
+		w.hangUp()
 		w.wg.Wait()
 		return nil, fmt.Errorf("%s did not become ready: %w", l.Path, context.Cause(ctx))
 	}
@@ -126,24 +127,27 @@ func (w *Warden) launch(l Launch) error {
 	if err != nil {
 		return err
 	}
-	ours, theirs, err := socketpair()
+	orders, control, err := socketpair()
 	if err != nil {
 		return fmt.Errorf("cannot make a control socket: %w", err)
 	}
-	defer func() { _ = theirs.Close() }()
-	defer func() { _ = ours.Close() }() // the connection has its own copy
-	conn, err := net.FileConn(ours)
-	if err != nil {
-		return fmt.Errorf("cannot use the control socket: %w", err)
+	defer func() { _ = control.Close() }()
+	w.orders = orders
+	var said *os.File
+	if w.conn, said, err = listener(); err != nil {
+		_ = orders.Close()
+		return err
 	}
-	w.conn = conn.(*net.UnixConn)
+	defer func() { _ = said.Close() }()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
+		w.hangUp()
 		return err
 	}
 	defer func() { _ = null.Close() }()
 	errR, errW, err := os.Pipe()
 	if err != nil {
+		w.hangUp()
 		return err
 	}
 	attr := &syscall.SysProcAttr{}
@@ -157,12 +161,12 @@ func (w *Warden) launch(l Launch) error {
 		env = []string{} // nil would mean our own, with every key in it
 	}
 	w.proc, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
-		Dir: "/", Env: env, Files: append([]*os.File{null, errW, errW, theirs}, l.Files...), Sys: attr,
+		Dir: "/", Env: env, Files: append([]*os.File{null, errW, errW, control}, l.Files...), Sys: attr,
 	})
 	_ = errW.Close()
 	if err != nil {
 		_ = errR.Close()
-		_ = w.conn.Close()
+		w.hangUp()
 		return err
 	}
 	w.wg.Go(func() {
@@ -175,7 +179,7 @@ func (w *Warden) launch(l Launch) error {
 		_ = w.send(first) // should it fail, the init is ending and the reader says why
 	}
 	f, _ := newFrame(msgSetup).num(uint64(w.limits.Grace.Milliseconds())).num(w.number).done()
-	_ = w.send(f) // likewise
+	_ = w.send(f, int(said.Fd())) // likewise
 	return nil
 }
 
@@ -183,6 +187,47 @@ func randomNumber() uint64 {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	return binary.LittleEndian.Uint64(seed[:])
+}
+
+// listener makes the socket that the init speaks through. It is another one than that of the orders:
+// whoever takes a message from a socket wakes everybody who waits at its other end, and each side would
+// be woken for nothing with each command.
+func listener() (*net.UnixConn, *os.File, error) {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot make a control socket: %w", err)
+	}
+	defer func() { _ = ours.Close() }() // the connection has its own copy
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, fmt.Errorf("cannot use the control socket: %w", err)
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// hangUp closes both sockets.
+func (w *Warden) hangUp() {
+	_ = w.orders.Close()
+	_ = w.conn.Close()
+}
+
+// stopOrders tells the init that no more orders come.
+func (w *Warden) stopOrders() error {
+	var err error
+	if e := withDescriptor(w.orders, func(fd int) { err = unix.Shutdown(fd, unix.SHUT_WR) }); e != nil {
+		return e
+	}
+	return err
+}
+
+// withDescriptor lets use have a file's descriptor as it is, which [os.File.Fd] may not leave it.
+func withDescriptor(f *os.File, use func(fd int)) error {
+	rc, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return rc.Control(func(fd uintptr) { use(int(fd)) })
 }
 
 func socketpair() (ours, theirs *os.File, err error) {
@@ -214,12 +259,11 @@ func (w *Warden) send(f []byte, fds ...int) error {
 	defer w.sendMu.Unlock()
 	whole := len(f)
 	for limit := time.Now().Add(w.sendLimit); len(f) > 0; {
-		_ = w.conn.SetWriteDeadline(time.Now().Add(wakeAfter))
-		n, _, err := w.conn.WriteMsgUnix(f, oob, nil)
+		n, err := w.push(f, oob)
 		if f = f[n:]; n > 0 {
 			oob = nil
 		}
-		late := errors.Is(err, os.ErrDeadlineExceeded)
+		late := errors.Is(err, unix.EAGAIN)
 		switch {
 		case len(f) == 0:
 		case err != nil && !late && len(f) == whole && passing(err):
@@ -232,6 +276,25 @@ func (w *Warden) send(f []byte, fds ...int) error {
 		}
 	}
 	return nil
+}
+
+// push writes what the init has room for, and waits a while where it has none: EAGAIN is the answer
+// then. It does so without the runtime's poller, which would be woken whenever the init reads.
+func (w *Warden) push(f, oob []byte) (n int, err error) {
+	e := withDescriptor(w.orders, func(fd int) {
+		for again := true; again; {
+			again = false
+			n, err = unix.SendmsgN(fd, f, oob, nil, unix.MSG_DONTWAIT|sendFlags)
+			switch err {
+			case unix.EINTR:
+				again = true
+			case unix.EAGAIN:
+				ready, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, int(wakeAfter.Milliseconds()))
+				again = ready > 0
+			}
+		}
+	})
+	return max(n, 0), errors.Join(e, err)
 }
 
 // passing reports whether the system refused only for now: a user may have no
