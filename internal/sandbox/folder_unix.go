@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// makeFolder makes a folder and those above it. It goes down from the top and follows no link, so
+// holdFolder makes a folder and those above it, and leaves it open. It goes down from the top and follows no link, so
 // that nothing is made elsewhere when a name on the way is replaced meanwhile.
-func makeFolder(real string, perm uint32) error {
+func holdFolder(real string, perm uint32) (*os.File, error) {
 	at, err := walk(real, perm)
 	if err != nil {
-		return &os.PathError{Op: "mkdir", Path: real, Err: err}
+		return nil, &os.PathError{Op: "mkdir", Path: real, Err: err}
 	}
-	return unix.Close(at)
+	return os.NewFile(uintptr(at), real), nil
 }
 
 // walk goes down to a folder, making what is missing, and leaves it open.

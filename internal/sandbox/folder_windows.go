@@ -6,8 +6,10 @@ import (
 	"os"
 )
 
-// makeFolder makes a folder and those above it.
-func makeFolder(real string, perm uint32) error { return os.MkdirAll(real, os.FileMode(perm)) }
+// holdFolder makes a folder and those above it. It holds none: one that is open here cannot be removed.
+func holdFolder(real string, perm uint32) (*os.File, error) {
+	return nil, os.MkdirAll(real, os.FileMode(perm))
+}
 
 // readSmall reads a regular file of at most 64 KiB.
 func readSmall(path string) ([]byte, error) {

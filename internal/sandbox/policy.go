@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,27 +87,6 @@ func among(places map[string]string, but string) []string {
 		}
 	}
 	return out
-}
-
-// TempDir gives the directory to put in TMPDIR: want where it is or can be made a directory that
-// this user can write to, else the system's. A TMPDIR that names a folder somebody removed would
-// fail every mktemp. others are more places that commands may write to: nothing is used or made
-// through a link that they could have left there or in the system's directory.
-func TempDir(want string, others ...string) string {
-	if filepath.IsAbs(want) {
-		want = filepath.Clean(want)
-		names := append(slices.DeleteFunc(slices.Clone(others), func(s string) bool { return s == "" }), want)
-		if systemTemp != "" {
-			names = append(names, systemTemp)
-		}
-		if real := settle(names)[want]; real != "" && !isMachine(real) && makeFolder(real, 0o700) == nil && mayWrite(real) {
-			return want
-		}
-	}
-	if systemTemp != "" {
-		return systemTemp // what the environment names may be what was wanted
-	}
-	return os.TempDir()
 }
 
 // Writable reports whether commands under the policy could write to path, or replace it. What they

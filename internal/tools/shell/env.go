@@ -118,7 +118,7 @@ func (s *Shell) environment(dir string, outside bool) []string {
 	if s.opts.OS == "windows" {
 		return out
 	}
-	temp := sandbox.TempDir(s.opts.Temp, s.write...) // again each time: a command may have removed it
+	temp := s.temp.Dir() // again each time: a command may have removed it
 	for _, kv := range [][2]string{{"PWD", dir}, {"TMPDIR", temp}, {"TMPPREFIX", filepath.Join(temp, "zsh")}} {
 		if _, set := v.lookup(kv[0]); !set {
 			out = append(out, kv[0]+"="+kv[1])

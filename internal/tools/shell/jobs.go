@@ -165,5 +165,6 @@ func (s *Shell) Close() string {
 	left = append(left, s.rooms.outside.leave()...)
 	s.jobs.wg.Wait()
 	s.logs.Close()
+	s.temp.Close()
 	return goesOn(left)
 }

@@ -63,9 +63,10 @@ const (
 type Shell struct {
 	opts            Options
 	tier            sandbox.Tier
-	vars            variables // the environment as it was found
-	inside, outside variables // what commands get
-	write           []string  // the places commands may write to
+	vars            variables     // the environment as it was found
+	inside, outside variables     // what commands get
+	write           []string      // the places commands may write to
+	temp            *sandbox.Temp // for TMPDIR
 	settled         sandbox.Policy
 	self            os.FileInfo // the running program; nil: nothing may leave the sandbox
 	interp          interpreter
@@ -113,6 +114,7 @@ func New(o Options) (*Shell, error) {
 		places.Cache = "" // nothing is to be made for a sandbox that is not there
 	}
 	s.write = sandbox.WriteRoots(places)
+	s.temp = sandbox.NewTemp(s.opts.Temp, s.write...)
 	s.settled = sandbox.Settle(sandbox.Policy{
 		Root: o.Root, Write: s.write, Network: o.Config.Network, Home: o.Home, Bwrap: o.Bwrap,
 	})
